@@ -1,0 +1,91 @@
+# Tandem. `make help` lists the targets; CI runs them through .ci/run.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck build cover generate packages tools clean
+
+# Tools at the versions of tools/go.mod, built into bin/ on first use.
+LINT     := bin/golangci-lint
+GOFUMPT  := bin/gofumpt
+VULN     := bin/govulncheck
+STAGE    := tools/stage
+TESTSUM  := bin/testsum
+FUZZTIME ?= 10s
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## two sites on this machine, calls without pause, and everything that can fail, failing
+	@go run ./cmd/tandem demo
+
+build: ## bin/tandem, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/tandem ./cmd/tandem
+
+test: packages race sim e2e ## all tests: units with the race detector, long simulations, real peers in namespaces
+
+check: $(TESTSUM) $(GOFUMPT) ## the quick ones before a commit: format, vet, unit and script tests
+	@test -z "$$($(GOFUMPT) -l . | tee /dev/stderr)" || { echo 'hint: make fmt'; exit 1; }
+	@go vet ./...
+	@$(TESTSUM) -short ./...
+
+race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race detector
+	@$(STAGE) race 8 $(TESTSUM) -race ./...
+
+sim: $(TESTSUM) ## the long simulations in virtual time
+	@TANDEM_SIM=long $(STAGE) sim 4 $(TESTSUM) -run 'Long' ./...
+
+e2e: $(TESTSUM) packages ## real peers in network namespaces; needs root
+	@$(STAGE) e2e 15 $(TESTSUM) -tags e2e -timeout 15m -count 1 ./e2e/...
+
+bench: ## the measurements of docs/performance.md
+	@go test -run '^$$' -bench . -benchmem ./...
+
+bench-short: ## every benchmark once, so that none can rot
+	@$(STAGE) bench 4 go test -run '^$$' -bench . -benchtime 10x -benchmem ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 4 tools/fuzz
+
+soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
+	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
+	@TANDEM_SIM=soak $(TESTSUM) -run 'Long' -timeout 2h ./...
+	@FUZZTIME=5m tools/fuzz
+
+lint: $(LINT) ## formatting and static analysis
+	@$(STAGE) lint 3 $(LINT) run ./...
+
+fmt: $(GOFUMPT) ## format the code
+	@$(GOFUMPT) -w .
+
+vulncheck: $(VULN) ## known vulnerabilities in code that is really called
+	@$(STAGE) vulncheck 3 tools/vulncheck
+
+cover: ## coverage of the unit tests, in out/cover.html
+	@mkdir -p out
+	@go test -short -coverprofile out/cover.out ./...
+	@go tool cover -html out/cover.out -o out/cover.html
+	@go tool cover -func out/cover.out | tail -n 1
+
+generate: ## regenerate what is generated
+	@go generate ./...
+
+tools: $(LINT) $(GOFUMPT) $(VULN) $(TESTSUM) ## build the pinned tools
+
+packages: ## the Debian packages that the end-to-end tests use, installed when missing
+	@tools/install-packages
+
+$(TESTSUM): tools/testsum/main.go
+	@go build -C tools -o ../$@ ./testsum
+
+$(LINT): tools/go.mod
+	@go build -C tools -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(GOFUMPT): tools/go.mod
+	@go build -C tools -o ../$@ mvdan.cc/gofumpt
+
+$(VULN): tools/go.mod
+	@go build -C tools -o ../$@ golang.org/x/vuln/cmd/govulncheck
+
+clean: ## remove what the other targets made
+	rm -rf bin out
