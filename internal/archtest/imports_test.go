@@ -1,0 +1,119 @@
+package archtest
+
+import (
+	"go/ast"
+	"strings"
+	"testing"
+)
+
+// rooms says what the packages of one directory tree may import of this module. The first entry that
+// covers a directory holds for it. Tests may import more: they stand outside of the direction.
+var rooms = []struct {
+	dir     string
+	may     []string
+	because string
+}{
+	{"trunkgroup/yamldoc", []string{"trunkgroup"}, "reading YAML is an adapter of the domain and knows nothing else"},
+	{"trunkgroup", []string{"trunkgroup"}, "the domain is the innermost room: what imports it must be able to change without it"},
+	{"geo", []string{"geo", "trunkgroup"}, "site decisions are pure and know only the domain"},
+	{"cdr", []string{"cdr"}, "the call record is a leaf that every room may share"},
+	{"sbc/hunt", []string{"sbc/hunt", "trunkgroup"}, "the sequence engine is tested without any SIP message"},
+	{"sbc/sip", []string{"sbc/sip"}, "the message model is a leaf"},
+	{"sbc/transaction", []string{"sbc/transaction"}, "transaction state machines hold no message"},
+	{"sbc/number", []string{"sbc/number", "trunkgroup"}, "number policy is a pure function of configuration"},
+	{"sbc/auth", []string{"sbc/auth", "trunkgroup"}, "digest is a pure function of configuration and clock"},
+	{"sbc", []string{"sbc", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"cluster/fsm", []string{"cluster/fsm", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},
+	{"cluster/gossip", []string{"cluster/gossip"}, "gossip carries bytes and knows no domain type"},
+	{"cluster/interconnect", []string{"cluster/interconnect"}, "the interconnect carries bytes and knows no domain type"},
+	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"monitor", []string{"monitor", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"lab", []string{"lab", "sbc/sim", "sbc/sip", "sbc/transport", "cdr", "trunkgroup"}, "the rig drives whole processes from outside"},
+	{"internal/config", []string{"internal/config"}, "the node file is read before anything else exists"},
+	{"internal/vnet", []string{"internal/vnet"}, "the in-memory network stands in for the real one below every room"},
+	{"internal/archtest", nil, "rules read source, they do not run it"},
+	{"internal/app", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr"}, "app is the only place that knows everybody, except commands"},
+	{"internal/demo", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr"}, "the demo drives whole nodes"},
+	{"cmd", []string{"internal", "monitor", "sbc/sim", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
+}
+
+// fences names outside packages and the only places that may import them.
+var fences = []struct {
+	path    string
+	may     []string
+	tests   bool // tests anywhere may import it
+	because string
+}{
+	{"github.com/emiago/sipgo", nil, false, "sbc/sip is the one message model; a second one would parse differently from the gate"},
+	{"github.com/hashicorp/memberlist", []string{"cluster/gossip", "internal/vnet"}, true, "gossip stays behind cluster/gossip so that it can be replaced"},
+	{"github.com/hashicorp/raft", []string{"cluster"}, true, "consensus stays behind cluster"},
+	{"go.etcd.io/bbolt", []string{"cluster"}, true, "the Raft store is the only database"},
+	{"github.com/spf13/viper", []string{"internal/config", "cmd"}, true, "viper lower-cases keys and splits them at dots: it may see the node file only"},
+	{"github.com/spf13/cobra", []string{"cmd"}, true, "only commands parse arguments"},
+	{"github.com/prometheus", []string{"monitor"}, true, "the other rooms report through small interfaces that monitor's metrics implement"},
+	{"go.yaml.in/yaml", []string{"trunkgroup/yamldoc"}, true, "the cluster document has one strict reader that keeps line numbers"},
+	{"gopkg.in/yaml", nil, false, "go.yaml.in/yaml/v3 in trunkgroup/yamldoc is the one YAML reader"},
+	{"github.com/miekg/dns", []string{"sbc/dns", "monitor", "internal/app"}, true, "names are resolved in the background, never on the call path"},
+	{"github.com/stretchr/testify", nil, false, "plain comparisons with got and want read better and depend on nothing"},
+	{"github.com/sirupsen/logrus", nil, false, "log/slog, injected"},
+	{"log", nil, false, "log/slog, injected"},
+	{"expvar", nil, false, "monitor owns the metrics, and expvar registers globally"},
+	{"math/rand", nil, false, "math/rand/v2 with a seed that the caller gives, or crypto/rand for what strangers must not guess"},
+	{"reflect", []string{"internal/config"}, true, "say it with types; reflection hides who reads a field"},
+}
+
+// TestImportDirection proves that packages import one way:
+// cmd -> internal/app -> {sbc, cluster, monitor} -> {geo, trunkgroup, cdr}.
+func TestImportDirection(t *testing.T) {
+	s := source(t)
+	for _, f := range s.files {
+		if f.Test {
+			continue
+		}
+		f.imports(func(p string, spec *ast.ImportSpec) {
+			dir, ok := strings.CutPrefix(p, module+"/")
+			if !ok {
+				return
+			}
+			for _, r := range rooms {
+				if !under(f.Dir, r.dir) {
+					continue
+				}
+				if !under(dir, r.may...) {
+					t.Errorf("%s:%d: %s may not import %s: %s (it may import %s)",
+						f.Path, s.line(spec.Pos()), f.Dir, dir, r.because, strings.Join(r.may, ", "))
+				}
+				return
+			}
+		})
+	}
+}
+
+// TestEveryPackageHasARoom keeps the list above complete: a new directory is placed on purpose.
+func TestEveryPackageHasARoom(t *testing.T) {
+	for dir := range source(t).dirs() {
+		placed := under(dir, "e2e")
+		for _, r := range rooms {
+			placed = placed || under(dir, r.dir)
+		}
+		if !placed {
+			t.Errorf("%s: no entry in rooms (internal/archtest/imports_test.go): say what it may import and why", dir)
+		}
+	}
+}
+
+// TestFences keeps libraries in the package that adapts them.
+func TestFences(t *testing.T) {
+	s := source(t)
+	for _, f := range s.files {
+		f.imports(func(p string, spec *ast.ImportSpec) {
+			for _, fence := range fences {
+				hit := p == fence.path || strings.HasPrefix(p, fence.path+"/") && fence.path != "log" && fence.path != "math/rand"
+				if !hit || under(f.Dir, fence.may...) || f.Test && fence.tests {
+					continue
+				}
+				t.Errorf("%s:%d: import of %s: %s", f.Path, s.line(spec.Pos()), p, fence.because)
+			}
+		})
+	}
+}
