@@ -31,7 +31,7 @@ type slot[D any] struct {
 	end        time.Duration
 	repeat     time.Duration // next repetition, off as duration when none
 	interval   time.Duration
-	t2, t4     time.Duration
+	t2         time.Duration
 	heapAt     int32
 	prev, next int32 // order of arrival, slot + 1
 	invite     bool
@@ -50,7 +50,7 @@ func (l *Linger[D]) AddFinal(key uint64, b []byte, dest D, invite, reliable bool
 	if !invite && reliable {
 		return
 	}
-	s := slot[D]{key: key, bytes: b, dest: dest, invite: invite, reliable: reliable, t2: t.T2, t4: t.T4, repeat: never}
+	s := slot[D]{key: key, bytes: b, dest: dest, invite: invite, reliable: reliable, t2: t.T2, repeat: never}
 	at := l.offset(now)
 	s.end = at + t.Life()
 	if invite && !reliable && len(b) > 0 {
@@ -76,9 +76,10 @@ func (l *Linger[D]) Hit(key uint64, now time.Time) (b []byte, dest D, ok bool) {
 	return l.slots[i].bytes, l.slots[i].dest, true
 }
 
-// Ack takes the ACK to a failure: its repetition ends, and repeats of INVITE and ACK are absorbed for
-// timer I. It reports whether the key was known.
-func (l *Linger[D]) Ack(key uint64, now time.Time) bool {
+// Ack takes the ACK to a failure: its repetition ends, its bytes are let go, and repeats of INVITE and
+// ACK are absorbed for the rest of the entry's life, which is longer than timer I and costs nothing. It
+// reports whether the key was known.
+func (l *Linger[D]) Ack(key uint64) bool {
 	i, found := l.byKey[key]
 	if !found {
 		return false
@@ -89,9 +90,7 @@ func (l *Linger[D]) Ack(key uint64, now time.Time) bool {
 	case s.reliable: // timer I is zero
 		l.remove(i)
 	default:
-		s.bytes = nil
-		s.repeat = never
-		s.end = min(s.end, l.offset(now)+s.t4)
+		s.bytes, s.repeat = nil, never
 		l.settle(i)
 	}
 	return true
@@ -107,10 +106,11 @@ func (l *Linger[D]) Expire(now time.Time, send func(b []byte, dest D)) {
 			l.remove(i)
 			continue
 		}
-		send(s.bytes, s.dest)
 		s.interval = min(2*s.interval, s.t2)
 		s.repeat = at + s.interval
+		b, dest := s.bytes, s.dest
 		l.settle(i)
+		send(b, dest)
 	}
 }
 
