@@ -1,0 +1,145 @@
+package sip
+
+import (
+	"net/netip"
+	"strconv"
+)
+
+// AppendStatusLine appends "SIP/2.0 code reason". An empty reason becomes the usual one of the code.
+func AppendStatusLine(dst []byte, code int, reason string) []byte {
+	if reason == "" {
+		reason = ReasonPhrase(code)
+	}
+	dst = append(dst, "SIP/2.0 "...)
+	dst = strconv.AppendInt(dst, int64(code), 10)
+	dst = append(dst, ' ')
+	dst = appendClean(dst, reason)
+	return append(dst, '\r', '\n')
+}
+
+// AppendRequestLine appends "METHOD uri SIP/2.0".
+func AppendRequestLine[V ~string | ~[]byte](dst []byte, method string, uri V) []byte {
+	dst = appendClean(dst, method)
+	dst = append(dst, ' ')
+	dst = appendClean(dst, uri)
+	return append(dst, " SIP/2.0\r\n"...)
+}
+
+// AppendHeader appends one header line whose value is the parts in a row. No part can end the line: CR, LF and NUL are dropped,
+// wherever the value came from (a stranger's message, the API, the configuration).
+func AppendHeader[V ~string | ~[]byte](dst []byte, name string, parts ...V) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ':', ' ')
+	for _, part := range parts {
+		dst = appendClean(dst, part)
+	}
+	return append(dst, '\r', '\n')
+}
+
+// AppendHeaderInt appends a header line with a decimal number.
+func AppendHeaderInt(dst []byte, name string, n int64) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ':', ' ')
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, '\r', '\n')
+}
+
+// AppendCSeq appends a CSeq line.
+func AppendCSeq(dst []byte, number uint32, method string) []byte {
+	dst = append(dst, "CSeq: "...)
+	dst = strconv.AppendUint(dst, uint64(number), 10)
+	dst = append(dst, ' ')
+	dst = appendClean(dst, method)
+	return append(dst, '\r', '\n')
+}
+
+// AppendVia appends a Via line of our own: transport in upper case ("UDP"), sent-by, branch with its cookie, and the rport flag when
+// asked for (RFC 3581).
+func AppendVia(dst []byte, transport string, sentBy netip.AddrPort, branch []byte, rport bool) []byte {
+	dst = append(dst, "Via: SIP/2.0/"...)
+	dst = append(dst, transport...)
+	dst = append(dst, ' ')
+	dst = AppendHostPort(dst, sentBy)
+	if rport {
+		dst = append(dst, ";rport"...)
+	}
+	dst = append(dst, ";branch="...)
+	dst = appendClean(dst, branch)
+	return append(dst, '\r', '\n')
+}
+
+// AppendHostPort appends an address as it stands in a URI or Via: an IPv6 address in brackets and without zone, an IPv4-mapped one
+// as IPv4; the port is left out when 0.
+func AppendHostPort(dst []byte, a netip.AddrPort) []byte {
+	addr := a.Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		dst = append(dst, '[')
+		dst = addr.AppendTo(dst)
+		dst = append(dst, ']')
+	} else {
+		dst = addr.AppendTo(dst)
+	}
+	if a.Port() == 0 {
+		return dst
+	}
+	dst = append(dst, ':')
+	return strconv.AppendUint(dst, uint64(a.Port()), 10)
+}
+
+// AppendBody ends the header block: Content-Type when there is a body, Content-Length always, the blank line, the body as it is.
+func AppendBody(dst []byte, contentType, body []byte) []byte {
+	if len(body) > 0 && len(contentType) > 0 {
+		dst = AppendHeader(dst, "Content-Type", contentType)
+	}
+	dst = AppendHeaderInt(dst, "Content-Length", int64(len(body)))
+	dst = append(dst, '\r', '\n')
+	return append(dst, body...)
+}
+
+// AppendEach appends every line of the header as it is in m, under the canonical name: Record-Route into a response, Identity
+// across the B2BUA. It does nothing for Other.
+func AppendEach(dst []byte, m *Message, id HeaderID) []byte {
+	if id == Other {
+		return dst
+	}
+	for i := range m.fields {
+		if f := &m.fields[i]; f.id == id {
+			dst = AppendHeader(dst, headerNames[id], f.value.of(m.raw))
+		}
+	}
+	return dst
+}
+
+// appendClean appends a value without CR, LF and NUL. A backslash that escaped one goes with it, else it would escape the next
+// character. A clean value is one copy.
+func appendClean[V ~string | ~[]byte](dst []byte, value V) []byte {
+	for i := range len(value) {
+		if c := value[i]; c == '\r' || c == '\n' || c == 0 {
+			return appendStripped(dst, value, i)
+		}
+	}
+	return append(dst, value...)
+}
+
+func appendStripped[V ~string | ~[]byte](dst []byte, value V, from int) []byte {
+	base := len(dst)
+	dst = append(dst, value[:from]...)
+	for i := from; i < len(value); i++ {
+		c := value[i]
+		if c != '\r' && c != '\n' && c != 0 {
+			dst = append(dst, c)
+			continue
+		}
+		if backslashes := trailingBackslashes(dst[base:]); backslashes%2 == 1 {
+			dst = dst[:len(dst)-1]
+		}
+	}
+	return dst
+}
+
+func trailingBackslashes(b []byte) (n int) {
+	for n < len(b) && b[len(b)-1-n] == '\\' {
+		n++
+	}
+	return n
+}
