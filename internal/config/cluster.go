@@ -1,0 +1,75 @@
+package config
+
+// cluster converts the section about the other nodes and checks that it agrees with the rest.
+func (c *checker) cluster(f *file) Cluster {
+	s := &f.Cluster
+	out := Cluster{
+		ID:       c.name("cluster.id", s.ID, "example"),
+		Key:      c.clusterKey(s),
+		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
+		Raft:     c.endpoint("cluster.raft", s.Raft.Address, s.Raft.Advertise, "192.0.2.10:7951"),
+		Document: c.file("cluster.document", s.Document),
+	}
+	names := map[string]string{f.Name: "name"}
+	for i, p := range s.Peers {
+		key := index("cluster.peers", i)
+		out.Peers = append(out.Peers, Peer{
+			Name:         c.name(join(key, "name"), p.Name, "ash-1"),
+			Site:         c.name(join(key, "site"), p.Site, "ashburn"),
+			Gossip:       c.hostPort(join(key, "gossip"), p.Gossip, "198.51.100.10:7946"),
+			Interconnect: c.hostPort(join(key, "interconnect"), p.Interconnect, "198.51.100.10:7950"),
+		})
+		c.unique(names, join(key, "name"), p.Name)
+	}
+	voters := map[string]string{}
+	for i, v := range s.Raft.Voters {
+		key := index("cluster.raft.voters", i)
+		out.Voters = append(out.Voters, Voter{
+			Name:    c.name(join(key, "name"), v.Name, "dal-1"),
+			Address: c.hostPort(join(key, "address"), v.Address, "192.0.2.10:7951"),
+		})
+		c.unique(voters, join(key, "name"), v.Name)
+		if _, known := names[v.Name]; v.Name != "" && !known {
+			c.add(join(key, "name"), "add it to cluster.peers, or mend the name", "%q is neither this node nor a peer", v.Name)
+		}
+	}
+	mapped := map[string]string{}
+	for i, r := range s.DialMap {
+		key := index("cluster.dial_map", i)
+		out.DialMap = append(out.DialMap, DialRule{
+			Address: c.hostPort(join(key, "address"), r.Address, "198.51.100.10:7950"),
+			Via:     c.hostPort(join(key, "via"), r.Via, "203.0.113.1:17950"),
+		})
+		c.unique(mapped, join(key, "address"), r.Address)
+	}
+	return out
+}
+
+// clusterKey takes the key from its file or from the value, which the environment usually gives.
+func (c *checker) clusterKey(s *fileCluster) Secret {
+	const remedy = "`tandem cluster key > FILE` makes one"
+	text := s.Key
+	switch {
+	case s.Key != "" && s.KeyFile != "":
+		c.add("cluster.key_file", "keep one of the two", "key and key_file are both set")
+		return Secret{}
+	case s.Key == "" && s.KeyFile == "":
+		c.add("cluster.key_file", remedy, "missing")
+		return Secret{}
+	case s.KeyFile != "":
+		var err error
+		if text, err = readSecret(c.path(s.KeyFile)); err != nil {
+			c.add("cluster.key_file", "name a file of mode 0600 that holds the key alone; "+remedy, "%v", err)
+			return Secret{}
+		}
+	}
+	key, err := ParseKey(text)
+	if err != nil {
+		name := "cluster.key"
+		if s.KeyFile != "" {
+			name = "cluster.key_file"
+		}
+		c.add(name, remedy, "%v", err)
+	}
+	return key
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config is a node's whole configuration. It must not be modified after Load.
+type Config struct {
+	// Path is the file that was read. Relative paths in it are relative to its directory; here they
+	// are complete.
+	Path string
+	// Name is this node's name, unique in the cluster, and Site the place where it stands.
+	Name, Site string
+	// Witness nodes vote in Raft and carry no calls: they have no listeners.
+	Witness bool
+	// DataDir holds what must survive a restart: the last known good table, the Raft log, the boot
+	// counter, the call records.
+	DataDir string
+
+	Listeners    []Listener
+	Interconnect Endpoint
+	Cluster      Cluster
+	Admin        Admin
+	CDR          CDR
+	Log          Log
+	SIP          SIP
+	DNS          DNS
+}
+
+// Endpoint is an address that this node binds, and the one that others are told.
+type Endpoint struct {
+	Address netip.AddrPort
+	// Advertise equals Address unless the file says otherwise. It is needed behind a NAT and when
+	// Address is 0.0.0.0 or [::].
+	Advertise netip.AddrPort
+}
+
+// Listener is one SIP socket.
+type Listener struct {
+	// Name is unique in the node; logs and metrics use it.
+	Name string
+	// Transport is "udp", "tcp" or "tls".
+	Transport string
+	Endpoint
+	// Zone says which side the listener faces, in words of the operator's own ("access", "carrier").
+	Zone string
+	// TLS is set for the transport tls and only there.
+	TLS TLS
+}
+
+// TLS names the files of one side of TLS connections, in PEM.
+type TLS struct {
+	// Cert is the certificate with its chain, Key its private key.
+	Cert, Key string
+	// CA holds the authorities that the other side's certificate must come from. A listener with CA
+	// set asks every caller for a certificate; without it, it asks nobody. For connections that this
+	// node opens, empty means the system's authorities.
+	CA string
+}
+
+// Cluster says how this node finds the others and what they share.
+type Cluster struct {
+	// ID names the cluster; a document with another id is refused.
+	ID string
+	// Key is the 32-byte secret that every node holds. It encrypts gossip and authenticates the
+	// streams between nodes.
+	Key Secret
+	// Gossip is the address of membership messages, over UDP and TCP.
+	Gossip Endpoint
+	// Raft is the address of the configuration log.
+	Raft Endpoint
+	// Voters are the nodes that found the configuration log together. It matters once, at the first
+	// start of the cluster, and must be the same in every voter's file.
+	Voters []Voter
+	// Peers are the other nodes that this one dials when it starts and whenever it misses them.
+	Peers []Peer
+	// DialMap sends dials to a relay or NAT address in place of the one that a peer advertises.
+	DialMap []DialRule
+	// Document is the file of the cluster document to begin with when the cluster has none, or empty.
+	Document string
+}
+
+// Voter is one founding member of the configuration log.
+type Voter struct {
+	Name string
+	// Address is host:port of its Raft endpoint.
+	Address string
+}
+
+// Peer is another node of the cluster.
+type Peer struct {
+	Name, Site string
+	// Gossip and Interconnect are host:port as the peer advertises them.
+	Gossip, Interconnect string
+}
+
+// DialRule says that Address is reached by dialling Via; both are host:port.
+type DialRule struct {
+	Address, Via string
+}
+
+// Admin is where the admin API answers.
+type Admin struct {
+	// Network is "unix" or "tcp", Address the path or host:port, as package net wants them.
+	Network, Address string
+	// Token is what a client over TCP must present, or empty when the file names none.
+	Token Secret
+	// Metrics is a further address for /metrics, /livez and /readyz without the rest of the API, or
+	// the zero value.
+	Metrics netip.AddrPort
+}
+
+// CDR is where call records go.
+type CDR struct {
+	// Path is the file of JSON Lines that records are appended to.
+	Path string
+	// RotateSize is the size in bytes at which the file is renamed and a new one begun; 0 = never.
+	RotateSize int64
+}
+
+// Log says what is logged to standard error.
+type Log struct {
+	Level slog.Level
+	// JSON selects one JSON object per line in place of text.
+	JSON bool
+}
+
+// SIP holds what the signalling of this node needs beside its listeners.
+type SIP struct {
+	// Realm is what digest challenges name; credentials of the cluster document are made for it.
+	Realm string
+	// UserAgent is the product that User-Agent and Server name; "-" = no such header.
+	UserAgent string
+	// T1, T2 and T4 are the timers of RFC 3261 section 17.
+	T1, T2, T4 time.Duration
+	Limits     Limits
+	// TLS is used for connections that this node opens.
+	TLS TLS
+}
+
+// Limits bound what strangers can make this node hold.
+type Limits struct {
+	// Message is the size in bytes of the largest SIP message that is read.
+	Message int
+	// Connections and ConnectionsPerSource bound accepted TCP and TLS connections per listener.
+	Connections, ConnectionsPerSource int
+}
+
+// DNS says which servers resolve names of members.
+type DNS struct {
+	// Servers are asked in order; empty = those of the system.
+	Servers []netip.AddrPort
+}

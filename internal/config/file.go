@@ -1,0 +1,134 @@
+package config
+
+// file is the node file as it is written: the names of its keys and nothing else. Values are text here
+// and become types in convert.go, so that a bad value is reported like every other fault. The fields
+// that may stay empty carry their default in defaults.
+type file struct {
+	Name         string         `mapstructure:"name"`
+	Site         string         `mapstructure:"site"`
+	Witness      bool           `mapstructure:"witness"`
+	DataDir      string         `mapstructure:"data_dir"`
+	Listeners    []fileListener `mapstructure:"listeners"`
+	Interconnect fileEndpoint   `mapstructure:"interconnect"`
+	Cluster      fileCluster    `mapstructure:"cluster"`
+	Admin        fileAdmin      `mapstructure:"admin"`
+	CDR          fileCDR        `mapstructure:"cdr"`
+	Log          fileLog        `mapstructure:"log"`
+	SIP          fileSIP        `mapstructure:"sip"`
+	DNS          fileDNS        `mapstructure:"dns"`
+}
+
+type fileEndpoint struct {
+	Address   string `mapstructure:"address"`
+	Advertise string `mapstructure:"advertise"`
+}
+
+type fileListener struct {
+	Name      string  `mapstructure:"name"`
+	Transport string  `mapstructure:"transport"`
+	Address   string  `mapstructure:"address"`
+	Advertise string  `mapstructure:"advertise"`
+	Zone      string  `mapstructure:"zone"`
+	TLS       fileTLS `mapstructure:"tls"`
+}
+
+type fileTLS struct {
+	Cert     string `mapstructure:"cert"`
+	Key      string `mapstructure:"key"`
+	ClientCA string `mapstructure:"client_ca"`
+}
+
+type fileCluster struct {
+	ID       string         `mapstructure:"id"`
+	Key      string         `mapstructure:"key"`
+	KeyFile  string         `mapstructure:"key_file"`
+	Gossip   fileEndpoint   `mapstructure:"gossip"`
+	Raft     fileRaft       `mapstructure:"raft"`
+	Peers    []filePeer     `mapstructure:"peers"`
+	DialMap  []fileDialRule `mapstructure:"dial_map"`
+	Document string         `mapstructure:"document"`
+}
+
+type fileRaft struct {
+	Address   string      `mapstructure:"address"`
+	Advertise string      `mapstructure:"advertise"`
+	Voters    []fileVoter `mapstructure:"voters"`
+}
+
+type fileVoter struct {
+	Name    string `mapstructure:"name"`
+	Address string `mapstructure:"address"`
+}
+
+type filePeer struct {
+	Name         string `mapstructure:"name"`
+	Site         string `mapstructure:"site"`
+	Gossip       string `mapstructure:"gossip"`
+	Interconnect string `mapstructure:"interconnect"`
+}
+
+type fileDialRule struct {
+	Address string `mapstructure:"address"`
+	Via     string `mapstructure:"via"`
+}
+
+type fileAdmin struct {
+	Address   string `mapstructure:"address"`
+	TokenFile string `mapstructure:"token_file"`
+	Metrics   string `mapstructure:"metrics"`
+}
+
+type fileCDR struct {
+	Path       string `mapstructure:"path"`
+	RotateSize string `mapstructure:"rotate_size"`
+}
+
+type fileLog struct {
+	Level  string `mapstructure:"level"`
+	Format string `mapstructure:"format"`
+}
+
+type fileSIP struct {
+	Realm     string        `mapstructure:"realm"`
+	UserAgent string        `mapstructure:"user_agent"`
+	Timers    fileTimers    `mapstructure:"timers"`
+	Limits    fileLimits    `mapstructure:"limits"`
+	TLS       fileClientTLS `mapstructure:"tls"`
+}
+
+type fileTimers struct {
+	T1 string `mapstructure:"t1"`
+	T2 string `mapstructure:"t2"`
+	T4 string `mapstructure:"t4"`
+}
+
+type fileLimits struct {
+	Message              string `mapstructure:"message"`
+	Connections          int    `mapstructure:"connections"`
+	ConnectionsPerSource int    `mapstructure:"connections_per_source"`
+}
+
+type fileClientTLS struct {
+	Cert string `mapstructure:"cert"`
+	Key  string `mapstructure:"key"`
+	CA   string `mapstructure:"ca"`
+}
+
+type fileDNS struct {
+	Servers []string `mapstructure:"servers"`
+}
+
+// defaults is the file that an empty file stands for.
+func defaults() file {
+	return file{
+		DataDir: "/var/lib/tandem",
+		Admin:   fileAdmin{Address: "unix:/run/tandem/admin.sock"},
+		CDR:     fileCDR{RotateSize: "256MiB"},
+		Log:     fileLog{Level: "info", Format: "json"},
+		SIP: fileSIP{
+			UserAgent: "Tandem",
+			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},
+			Limits:    fileLimits{Message: "64KiB", Connections: 4096, ConnectionsPerSource: 64},
+		},
+	}
+}

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+)
+
+// delimiter separates the parts of a key inside viper. Its default, a dot, would split host names.
+const delimiter = "::"
+
+// EnvPrefix begins the names of environment variables: cluster.key_file is TANDEM_CLUSTER_KEY_FILE.
+const EnvPrefix = "TANDEM"
+
+// Load reads the node file at path and the environment, which wins. Its error is *Faults when the file
+// was read and something in it is wrong.
+func Load(path string) (*Config, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("node file: %w", err)
+	}
+	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter), viper.ExperimentalBindStruct())
+	v.SetConfigFile(path)
+	v.SetConfigType("yaml")
+	v.SetEnvPrefix(EnvPrefix)
+	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
+	v.AutomaticEnv()
+	faults := &Faults{Path: path}
+	var parse viper.ConfigParseError
+	switch err := v.ReadInConfig(); {
+	case errors.As(err, &parse):
+		faults.add("", "mend the YAML", "%v", parse.Unwrap())
+		return nil, faults
+	case err != nil:
+		return nil, fmt.Errorf("node file: %w", err)
+	}
+	f := defaults()
+	decode(v, &f, faults)
+	c := convert(&f, path, faults)
+	if len(faults.List) > 0 {
+		return nil, faults
+	}
+	return c, nil
+}
+
+// decode fills f and notes unknown keys and values of the wrong shape.
+func decode(v *viper.Viper, f *file, faults *Faults) {
+	known := keys(file{})
+	for _, e := range flatten(v.UnmarshalExact(f)) {
+		at, ok := errors.AsType[*mapstructure.DecodeError](e)
+		if !ok {
+			faults.add("", "", "%v", e)
+			continue
+		}
+		unknown := unknownKeys(at)
+		for _, name := range unknown {
+			key := join(at.Name(), name)
+			faults.add(key, suggest(key, known), "unknown key")
+		}
+		if unknown == nil {
+			faults.add(at.Name(), "see docs/configuration.md for the shape of this value", "%v", at.Unwrap())
+		}
+	}
+}
+
+// unknownKeys lists the keys that an error of UnmarshalExact complains of. The library has no type for
+// this error, so its text is read; a test fails when the text changes.
+func unknownKeys(e *mapstructure.DecodeError) []string {
+	list, ok := strings.CutPrefix(e.Unwrap().Error(), "has invalid keys: ")
+	if !ok {
+		return nil
+	}
+	return strings.Split(list, ", ")
+}
+
+// flatten lists the errors inside joined errors.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range many.Unwrap() {
+			all = append(all, flatten(e)...)
+		}
+		return all
+	}
+	if at, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
+		if inner := flatten(at.Unwrap()); len(inner) > 1 {
+			return inner
+		}
+	}
+	return []error{err}
+}
