@@ -1,0 +1,121 @@
+package cdr
+
+// Local causes: what Tandem itself decided, where no far end gave a cause. They
+// stand in Record.HangupCause and Attempt.Cause.
+const (
+	CauseNone              = "NONE"
+	CausePDDTimeout        = "PDD_TIMEOUT"              // max_pdd passed (DEC-05)
+	CauseCancelAfterAnswer = "BLOCK_CANCEL_AFTER_200"   // the caller cancelled while the answer was on its way
+	CauseCapacity          = "CAPACITY_EXCEEDED"        // a limit of ours
+	CauseMediaTimeout      = "MEDIA_TIMEOUT"            // no media
+	CauseNodeLost          = "NODE_LOST"                // closed by a survivor
+	CauseMaxDuration       = "ALLOTTED_TIMEOUT"         // max_duration passed
+	CauseLoop              = "EXCHANGE_ROUTING_ERROR"   // a call came back to us
+	CauseNoRoute           = "NO_ROUTE_DESTINATION"     // nobody owns the number, no plan has it
+	CauseGroupDown         = "NETWORK_OUT_OF_ORDER"     // no member could be dialled
+	CauseCancelled         = "ORIGINATOR_CANCEL"        // the caller gave up
+	CauseCleared           = "NORMAL_CLEARING"          // one party hung up
+	CauseRefused           = "DESTINATION_OUT_OF_ORDER" // transport error
+)
+
+// Cause is one Q.850 cause.
+type Cause struct {
+	Q850 int
+	Name string // FreeSWITCH's name
+}
+
+// CauseOf returns the Q.850 cause of a final SIP response code (RFC 3398
+// section 8.2.6.1) with FreeSWITCH's name for it. A code that the table lacks
+// gets the cause of its class (RFC 3261 section 8.1.3.2). A code below 300 is
+// normal clearing.
+func CauseOf(code int) Cause {
+	q := q850Of(code)
+	return Cause{q, Name(q)}
+}
+
+func q850Of(code int) int {
+	switch code {
+	case 401, 402, 403, 407, 603, 607, 608:
+		return 21
+	case 404, 485, 604:
+		return 1
+	case 405:
+		return 63
+	case 406, 415, 501, 606:
+		return 79
+	case 408, 504:
+		return 102
+	case 410:
+		return 22
+	case 413, 414, 416, 420, 421, 423, 505, 513:
+		return 127
+	case 480:
+		return 18
+	case 481, 500, 503:
+		return 41
+	case 482, 483:
+		return 25
+	case 484:
+		return 28
+	case 486, 600:
+		return 17
+	case 487:
+		return 16
+	case 488:
+		return 88
+	case 502:
+		return 38
+	}
+	switch {
+	case code < 300:
+		return 16
+	case code < 400:
+		return 23
+	case code < 500:
+		return 127
+	case code < 600:
+		return 41
+	}
+	return 21
+}
+
+// SIPCode returns the SIP response code of a Q.850 cause (RFC 3398 section
+// 7.2.4.1), and 500 for a cause that the table lacks.
+func SIPCode(q850 int) int {
+	switch q850 {
+	case 1, 2, 3, 26:
+		return 404
+	case 17:
+		return 486
+	case 18:
+		return 408
+	case 19, 20, 31:
+		return 480
+	case 21, 55, 57, 87:
+		return 403
+	case 22, 23:
+		return 410
+	case 27:
+		return 502
+	case 28:
+		return 484
+	case 29, 79:
+		return 501
+	case 34, 38, 41, 42, 47, 58, 88:
+		return 503
+	case 65, 70:
+		return 488
+	case 102:
+		return 504
+	}
+	return 500
+}
+
+// Name returns FreeSWITCH's name of a Q.850 cause; NORMAL_UNSPECIFIED for one
+// without a name.
+func Name(q850 int) string {
+	if name, ok := causeName(q850); ok {
+		return name
+	}
+	return "NORMAL_UNSPECIFIED"
+}

@@ -1,0 +1,231 @@
+package trunkgroup
+
+import (
+	"cmp"
+	"iter"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Defaults of the document (DEC-04, DEC-05, DEC-06, P-35).
+const (
+	defaultBTimer        = 4 * time.Second
+	defaultProgress      = 10 * time.Second
+	defaultMaxPDD        = 15 * time.Second
+	defaultRing          = 30 * time.Second
+	defaultRetryAfterMax = 60 * time.Second
+	defaultMaxDuration   = 4 * time.Hour
+	defaultExhausted     = 503
+	reserveShare         = 3 // handoff_reserve is max_pdd divided by this
+)
+
+func defaultAdvanceOn() []int { return []int{408, 500, 502, 503, 504} } // S-035
+func defaultHandoffOn() []int { return []int{408, 503} }                // DEC-04
+
+// Compile validates the document and makes the table of it. The error is
+// Faults. The table keeps the document, which must not change any more.
+func Compile(d *Document, v Version) (*Table, error) {
+	if err := d.Validate().Err(); err != nil {
+		return nil, err
+	}
+	t := &Table{
+		version:     v,
+		document:    d,
+		byName:      make(map[string]*Group),
+		byKey:       make(map[string]*Member),
+		peers:       make(map[string][]string),
+		credentials: make(map[userKey]credentialRef),
+	}
+	for _, s := range d.Sites {
+		t.sites = append(t.sites, s.Name)
+		t.peers[s.Name] = s.Peers
+	}
+	for i := range d.TrunkGroups {
+		t.addGroup(&d.TrunkGroups[i])
+	}
+	t.addRoutePlans(d)
+	sources := make(map[sourceTuple]SourceMatch)
+	for i := range d.TrunkGroups {
+		addSources(sources, &d.TrunkGroups[i], t.groups[i])
+	}
+	t.sources = buildSources(sources)
+	numbers, err := BuildNumbers(d.patterns())
+	if err != nil {
+		return nil, err
+	}
+	t.numbers = numbers
+	return t, nil
+}
+
+// patterns yields all called numbers with the index of their group. Validate
+// has read each of them before.
+func (d *Document) patterns() iter.Seq2[Pattern, int] {
+	return func(yield func(Pattern, int) bool) {
+		for i := range d.TrunkGroups {
+			for _, text := range d.TrunkGroups[i].Numbers {
+				if p, err := ParsePattern(text); err == nil && !yield(p, i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (t *Table) addGroup(s *GroupSpec) {
+	g := &Group{
+		Index:         len(t.groups),
+		Name:          s.Name,
+		Role:          s.Role,
+		Method:        cmp.Or(s.Distribution.Method, LoadBalance),
+		Timers:        compileTimers(s.Role, s.Timers),
+		AdvanceOn:     causesOr(s.AdvanceOn, defaultAdvanceOn()),
+		HandoffOn:     causesOr(s.HandoffOn, defaultHandoffOn()),
+		PassiveCodes:  Causes(s.PassiveCodes...),
+		ExhaustedCode: s.ExhaustedCode,
+		MaxAttempts:   s.MaxAttempts,
+		Limits:        compileLimits(s.Limits),
+		Monitoring:    compileMonitoring(s.Monitoring),
+		Numbering:     compileNumbering(s.Numbering),
+		sites:         make(map[string]*siteMembers),
+	}
+	g.Limits.MaxDuration = cmp.Or(g.Limits.MaxDuration, defaultMaxDuration)
+	g.Monitoring.CallRetryAfterMax = g.Timers.RetryAfterMax
+	if g.Role == PSTNProvider {
+		g.ExhaustedCode = cmp.Or(g.ExhaustedCode, defaultExhausted)
+		t.providers = append(t.providers, g)
+	}
+	t.groups = append(t.groups, g)
+	t.byName[g.Name] = g
+	t.addCredentials(g, s.Credentials)
+	for i := range s.Members {
+		t.addMember(g, &s.Members[i])
+	}
+	for _, at := range g.sites {
+		at.ranked = slices.Clone(at.members)
+		slices.SortStableFunc(at.ranked, func(a, b *Member) int { return cmp.Compare(a.Priority, b.Priority) })
+	}
+}
+
+func (t *Table) addCredentials(g *Group, specs []CredentialSpec) {
+	g.Credentials = make([]Credential, len(specs))
+	for i, s := range specs {
+		g.Credentials[i] = compileCredential(s)
+		t.credentials[userKey{s.Realm, s.Username}] = credentialRef{&g.Credentials[i], g}
+	}
+}
+
+func (t *Table) addMember(g *Group, s *MemberSpec) {
+	m := &Member{
+		Index:      len(t.members),
+		ID:         s.ID,
+		Key:        g.Name + "/" + s.ID,
+		Group:      g,
+		Site:       s.Site,
+		Transport:  cmp.Or(s.Transport, UDP),
+		ServerName: s.ServerName,
+		Weight:     cmp.Or(s.Weight, 1),
+		Priority:   s.Priority,
+		Disabled:   s.Disabled,
+		Limits:     compileLimits(s.Limits),
+	}
+	if s.FQDN != "" {
+		m.FQDN, m.Port, _ = parseFQDN(s.FQDN)
+		m.ServerName = cmp.Or(m.ServerName, m.FQDN)
+	} else {
+		m.Addr, _ = parseAddress(s.Address, m.Transport)
+	}
+	t.members = append(t.members, m)
+	t.byKey[m.Key] = m
+	g.Members = append(g.Members, m)
+	at := g.sites[m.Site]
+	if at == nil {
+		at = &siteMembers{}
+		g.sites[m.Site] = at
+	}
+	at.members = append(at.members, m)
+}
+
+func (t *Table) addRoutePlans(d *Document) {
+	plans := make(map[string]*routePlan)
+	for i := range d.RoutePlans {
+		plans[d.RoutePlans[i].Name] = compileRoutePlan(&d.RoutePlans[i], t.byName)
+	}
+	for i := range d.TrunkGroups {
+		t.groups[i].plan = plans[d.TrunkGroups[i].RoutePlan]
+	}
+}
+
+// addSources enters the tuples of a group.
+func addSources(sources map[sourceTuple]SourceMatch, s *GroupSpec, g *Group) {
+	for _, src := range s.tuples() {
+		m := sources[src.tuple]
+		if g.Role == PSTNProvider {
+			m.Provider = g
+		} else {
+			m.Customer = g
+		}
+		sources[src.tuple] = m
+	}
+}
+
+func compileTimers(role Role, s TimersSpec) Timers {
+	var pdd time.Duration
+	if role == OriginationCustomer {
+		pdd = defaultMaxPDD
+	}
+	t := Timers{
+		BTimer:        s.BTimer.or(defaultBTimer),
+		Progress:      s.Progress.or(defaultProgress),
+		MaxPDD:        s.MaxPDD.or(pdd),
+		Ring:          s.Ring.or(defaultRing),
+		RetryAfterMax: s.RetryAfterMax.or(defaultRetryAfterMax),
+	}
+	t.HandoffReserve = s.HandoffReserve.or(t.MaxPDD / reserveShare)
+	return t
+}
+
+func compileLimits(s LimitsSpec) Limits {
+	return Limits{Calls: s.Calls, CPS: s.CPS, MaxDuration: s.MaxDuration.or(0), StaticShare: s.StaticShare}
+}
+
+func causesOr(codes, def []int) CauseSet {
+	if len(codes) == 0 {
+		return Causes(def...)
+	}
+	return Causes(codes...)
+}
+
+// sourceRef is a tuple of a group and where in the document it stands.
+type sourceRef struct {
+	tuple sourceTuple
+	path  string // from the group: sources[0] or members[1].address
+}
+
+// tuples returns the source tuples of a group. A provider that lists none is
+// known by the addresses of its members: the port too on UDP, any on streams
+// (P-26). What cannot be read is left out; Validate reports it.
+func (s *GroupSpec) tuples() []sourceRef {
+	var refs []sourceRef
+	for i, src := range s.Sources {
+		if t, ok := src.tuple(); ok {
+			refs = append(refs, sourceRef{t, index("sources", i)})
+		}
+	}
+	if s.Role != PSTNProvider || len(s.Sources) > 0 {
+		return refs
+	}
+	for i, m := range s.Members {
+		transport := cmp.Or(m.Transport, UDP)
+		addr, err := parseAddress(m.Address, transport)
+		if m.Address == "" || err != nil {
+			continue
+		}
+		t := sourceTuple{network: netip.PrefixFrom(addr.Addr(), addr.Addr().BitLen()), transport: transport}
+		if transport == UDP {
+			t.port = addr.Port()
+		}
+		refs = append(refs, sourceRef{t, index("members", i) + ".address"})
+	}
+	return refs
+}

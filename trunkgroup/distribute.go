@@ -1,0 +1,70 @@
+package trunkgroup
+
+// distribute orders members, which are sorted by priority, tier by tier.
+func distribute(order []*Member, method Method, d Draw) {
+	random := d.Random
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && order[n].Priority == order[0].Priority {
+			n++
+		}
+		switch method {
+		case LoadBalance:
+			takeTurns(order[:n], d.Turn)
+		case Weighted:
+			random = drawByWeight(order[:n], random)
+		}
+		order = order[n:]
+	}
+}
+
+// takeTurns puts member turn mod n first. The others follow in
+// document order, from a place that moves on with each round: so the calls of
+// a silent member spread over all the others, not onto its neighbour.
+func takeTurns(tier []*Member, turn uint64) {
+	n := uint64(len(tier))
+	if n < 2 {
+		return
+	}
+	rotate(tier, int(turn%n))
+	if n > 2 {
+		rotate(tier[1:], int(turn/n%(n-1)))
+	}
+}
+
+// rotate moves the first k entries to the end, in place.
+func rotate(s []*Member, k int) {
+	reverse(s[:k])
+	reverse(s[k:])
+	reverse(s)
+}
+
+func reverse(s []*Member) {
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// drawByWeight orders by repeated draws without putting back: each place goes
+// to a member with the probability of its weight among those that are left. It
+// returns the generator's next state.
+func drawByWeight(tier []*Member, random uint64) uint64 {
+	var total uint64
+	for _, m := range tier {
+		total += uint64(m.Weight)
+	}
+	for i := range tier {
+		var r uint64
+		random, r = splitMix(random)
+		at, mark := i, below(r, total)
+		for mark >= uint64(tier[at].Weight) {
+			mark -= uint64(tier[at].Weight)
+			at++
+		}
+		m := tier[at]
+		copy(tier[i+1:at+1], tier[i:at]) // those passed over keep their order
+		tier[i] = m
+		total -= uint64(m.Weight)
+	}
+	return random
+}

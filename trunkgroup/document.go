@@ -1,0 +1,136 @@
+package trunkgroup
+
+// Document is the cluster document: what the cluster does. Its fields are the
+// YAML keys. Zero values mean "not said"; Compile puts the defaults in.
+type Document struct {
+	Cluster     string          `yaml:"cluster" json:"cluster"` // id of the cluster (DEC-14)
+	Sites       []SiteSpec      `yaml:"sites" json:"sites"`
+	TrunkGroups []GroupSpec     `yaml:"trunk_groups" json:"trunk_groups"`
+	RoutePlans  []RoutePlanSpec `yaml:"route_plans,omitempty" json:"route_plans,omitempty"`
+}
+
+// SiteSpec is one data center and the peer sites that take its calls over, in
+// order of preference.
+type SiteSpec struct {
+	Name  string   `yaml:"name" json:"name"`
+	Peers []string `yaml:"peers,omitempty" json:"peers,omitempty"`
+}
+
+// GroupSpec is one trunk group.
+type GroupSpec struct {
+	Name         string           `yaml:"name" json:"name"`
+	Role         Role             `yaml:"role" json:"role"`
+	Numbers      []string         `yaml:"numbers,omitempty" json:"numbers,omitempty"`         // called numbers, see ParsePattern
+	Sources      []SourceSpec     `yaml:"sources,omitempty" json:"sources,omitempty"`         // a provider without any: the addresses of its members
+	Credentials  []CredentialSpec `yaml:"credentials,omitempty" json:"credentials,omitempty"` // digest users
+	RoutePlan    string           `yaml:"route_plan,omitempty" json:"route_plan,omitempty"`   // none: all providers in document order (P-12)
+	Distribution DistributionSpec `yaml:"distribution,omitempty" json:"distribution,omitzero"`
+	Monitoring   MonitoringSpec   `yaml:"monitoring,omitempty" json:"monitoring,omitzero"`
+	Limits       LimitsSpec       `yaml:"limits,omitempty" json:"limits,omitzero"`
+	Timers       TimersSpec       `yaml:"timers,omitempty" json:"timers,omitzero"`
+	AdvanceOn    []int            `yaml:"advance_on,omitempty" json:"advance_on,omitempty"`       // finals that try the next member; default 408, 500, 502, 503, 504
+	HandoffOn    []int            `yaml:"handoff_on,omitempty" json:"handoff_on,omitempty"`       // finals that allow a hand-off (DEC-04); default 408, 503
+	PassiveCodes []int            `yaml:"passive_codes,omitempty" json:"passive_codes,omitempty"` // call finals that count as evidence (DEC-11); default none
+	// ExhaustedCode is the final towards a provider after both sites were
+	// tried (DEC-06); default 503. Only for pstn-provider.
+	ExhaustedCode int           `yaml:"exhausted_code,omitempty" json:"exhausted_code,omitempty"`
+	MaxAttempts   int           `yaml:"max_attempts,omitempty" json:"max_attempts,omitempty"` // default: all members
+	Numbering     NumberingSpec `yaml:"numbering,omitempty" json:"numbering,omitzero"`
+	Members       []MemberSpec  `yaml:"members,omitempty" json:"members,omitempty"`
+}
+
+// DistributionSpec says how members are ordered. The default is load-balance.
+type DistributionSpec struct {
+	Method Method `yaml:"method,omitempty" json:"method,omitzero"`
+}
+
+// SourceSpec is one tuple of the source index (P-10, P-28, DEC-18).
+type SourceSpec struct {
+	IP         string    `yaml:"ip" json:"ip"`                                       // address or CIDR
+	Port       int       `yaml:"port,omitempty" json:"port,omitempty"`               // 0 or 1 = any port; always for tcp and tls (P-26)
+	Transport  Transport `yaml:"transport,omitempty" json:"transport,omitzero"`      // default udp
+	TechPrefix string    `yaml:"tech_prefix,omitempty" json:"tech_prefix,omitempty"` // start of the Request-URI's user, removed
+	Local      string    `yaml:"local,omitempty" json:"local,omitempty"`             // our own address:port that received it; empty = any
+}
+
+// CredentialSpec is one digest user. It holds hashes of username:realm:password
+// (RFC 7616 section 3.4.2), never the password.
+type CredentialSpec struct {
+	Username  string `yaml:"username" json:"username"`
+	Realm     string `yaml:"realm" json:"realm"`
+	HA1SHA256 string `yaml:"ha1_sha256,omitempty" json:"ha1_sha256,omitempty"` // 64 hex digits
+	HA1MD5    string `yaml:"ha1_md5,omitempty" json:"ha1_md5,omitempty"`       // 32 hex digits
+}
+
+// MonitoringSpec says how members are probed. Without a profile, or with
+// profile "off", they are not, and all of them are active (P-08). The other
+// keys override the profile's values.
+type MonitoringSpec struct {
+	Profile       string   `yaml:"profile,omitempty" json:"profile,omitempty"` // off, peeredge, kamailio, siphon
+	Interval      Duration `yaml:"interval,omitempty" json:"interval,omitempty"`
+	DownInterval  Duration `yaml:"down_interval,omitempty" json:"down_interval,omitempty"`   // between probes of a member that is down
+	Timeout       Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`               // wait for one reply
+	Repeats       *int     `yaml:"repeats,omitempty" json:"repeats,omitempty"`               // further probes at once after a failed one
+	DownAfter     int      `yaml:"down_after,omitempty" json:"down_after,omitempty"`         // failed cycles
+	UpAfter       int      `yaml:"up_after,omitempty" json:"up_after,omitempty"`             // good replies in a row
+	EvidenceAfter int      `yaml:"evidence_after,omitempty" json:"evidence_after,omitempty"` // failed calls in a row that ask for a probe (DEC-11); default 1
+	GoodCodes     []int    `yaml:"good_codes,omitempty" json:"good_codes,omitempty"`         // only these replies are good
+	BadCodes      []int    `yaml:"bad_codes,omitempty" json:"bad_codes,omitempty"`           // all replies but these are good
+}
+
+// LimitsSpec bounds what a group or a member carries at one time (DEC-10).
+// Zero means no limit, except for MaxDuration.
+type LimitsSpec struct {
+	Calls       int            `yaml:"calls,omitempty" json:"calls,omitempty"`
+	CPS         int            `yaml:"cps,omitempty" json:"cps,omitempty"`                   // new calls per second
+	MaxDuration Duration       `yaml:"max_duration,omitempty" json:"max_duration,omitempty"` // default 4h (P-35)
+	StaticShare map[string]int `yaml:"static_share,omitempty" json:"static_share,omitempty"` // calls by site while sites cannot see each other
+}
+
+// TimersSpec holds the call timers (DEC-05).
+type TimersSpec struct {
+	BTimer         Duration `yaml:"b_timer,omitempty" json:"b_timer,omitempty"`                 // INVITE to any 1xx; default 4s
+	Progress       Duration `yaml:"progress,omitempty" json:"progress,omitempty"`               // INVITE to 101-199; default 10s
+	MaxPDD         Duration `yaml:"max_pdd,omitempty" json:"max_pdd,omitempty"`                 // whole call to the first 18x or 2xx; default 15s for origination-customer, else off
+	HandoffReserve Duration `yaml:"handoff_reserve,omitempty" json:"handoff_reserve,omitempty"` // part of max_pdd kept for the peer site; default a third
+	Ring           Duration `yaml:"ring,omitempty" json:"ring,omitempty"`                       // INVITE to answer once it rings (S-062); default 30s
+	RetryAfterMax  Duration `yaml:"retry_after_max,omitempty" json:"retry_after_max,omitempty"` // cap of a call's Retry-After (DEC-11); default 60s
+}
+
+// NumberingSpec says how a group writes numbers; see Numbering.
+type NumberingSpec struct {
+	CountryCode         string   `yaml:"country_code,omitempty" json:"country_code,omitempty"`
+	TrunkPrefix         string   `yaml:"trunk_prefix,omitempty" json:"trunk_prefix,omitempty"`
+	InternationalPrefix string   `yaml:"international_prefix,omitempty" json:"international_prefix,omitempty"`
+	NationalLengths     []int    `yaml:"national_lengths,omitempty" json:"national_lengths,omitempty"`
+	StripPrefixes       []string `yaml:"strip_prefixes,omitempty" json:"strip_prefixes,omitempty"`
+	Preserve            []string `yaml:"preserve,omitempty" json:"preserve,omitempty"`
+	Format              Format   `yaml:"format,omitempty" json:"format,omitzero"`
+}
+
+// MemberSpec is one far end: an address or a name, in one site.
+type MemberSpec struct {
+	ID         string     `yaml:"id" json:"id"`
+	Site       string     `yaml:"site" json:"site"`
+	Address    string     `yaml:"address,omitempty" json:"address,omitempty"`         // 198.51.100.10:5060 or [2001:db8::1]:5060
+	FQDN       string     `yaml:"fqdn,omitempty" json:"fqdn,omitempty"`               // name or name:port; without port by SRV (RFC 3263)
+	Transport  Transport  `yaml:"transport,omitempty" json:"transport,omitzero"`      // default udp
+	ServerName string     `yaml:"server_name,omitempty" json:"server_name,omitempty"` // name in the far end's certificate; default the fqdn
+	Weight     int        `yaml:"weight,omitempty" json:"weight,omitempty"`           // default 1
+	Priority   int        `yaml:"priority,omitempty" json:"priority,omitempty"`       // lower first; default 0
+	Disabled   bool       `yaml:"disabled,omitempty" json:"disabled,omitempty"`
+	Limits     LimitsSpec `yaml:"limits,omitempty" json:"limits,omitzero"`
+}
+
+// RoutePlanSpec orders providers by the called number.
+type RoutePlanSpec struct {
+	Name   string      `yaml:"name" json:"name"`
+	Routes []RouteSpec `yaml:"routes" json:"routes"`
+}
+
+// RouteSpec is one row of a route plan; the longest prefix wins. The prefix is
+// "+1214", a preserved short number like "911", or "*" for all other numbers.
+type RouteSpec struct {
+	Prefix    string   `yaml:"prefix" json:"prefix"`
+	Providers []string `yaml:"providers" json:"providers"`
+}

@@ -1,0 +1,101 @@
+package trunkgroup
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Group is a compiled trunk group. It is part of a Table and never changes.
+type Group struct {
+	Index         int // position in Table.Groups
+	Name          string
+	Role          Role
+	Members       []*Member // document order
+	Method        Method
+	Timers        Timers
+	AdvanceOn     CauseSet
+	HandoffOn     CauseSet
+	PassiveCodes  CauseSet
+	ExhaustedCode int // 503 for providers unless configured, 0 for customers (DEC-06)
+	MaxAttempts   int // 0 = all members
+	Limits        Limits
+	Monitoring    Monitoring
+	Numbering     Numbering
+	Credentials   []Credential
+
+	sites map[string]*siteMembers
+	plan  *routePlan
+}
+
+// siteMembers is what Plan needs of the members of one site.
+type siteMembers struct {
+	members []*Member // document order
+	ranked  []*Member // by priority, then document order
+}
+
+// At returns the members in one site, in document order; nil when there is
+// none. The caller must not change the slice.
+func (g *Group) At(site string) []*Member {
+	if s := g.sites[site]; s != nil {
+		return s.members
+	}
+	return nil
+}
+
+// Timers are the call timers of a group (DEC-05). Zero means that the timer is
+// not used.
+type Timers struct {
+	BTimer         time.Duration // attempt start to any 1xx; never zero
+	Progress       time.Duration // attempt start to 101-199
+	MaxPDD         time.Duration // the caller's INVITE to the first 18x or 2xx relayed
+	HandoffReserve time.Duration // what the local hunt leaves of MaxPDD to the peer site
+	Ring           time.Duration // attempt start to the answer, once there is progress (S-062)
+	RetryAfterMax  time.Duration // the most that a call's Retry-After counts (DEC-11)
+}
+
+// Limits bound what a group or a member carries at one time (DEC-10). Zero
+// means no limit.
+type Limits struct {
+	Calls       int
+	CPS         int
+	MaxDuration time.Duration
+	StaticShare map[string]int // of Calls, by site
+}
+
+// Credential is one digest user of a group.
+type Credential struct {
+	Username  string
+	Realm     string
+	HA1SHA256 string // hex, lower case; empty when not offered
+	HA1MD5    string // hex, lower case; empty when not offered
+}
+
+// LogValue keeps the hashes out of logs.
+func (c Credential) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("username", c.Username), slog.String("realm", c.Realm))
+}
+
+// String keeps the hashes out of formatted text.
+func (c Credential) String() string { return c.Username + "@" + c.Realm }
+
+// GoString keeps the hashes out of formatted text.
+func (c Credential) GoString() string { return c.String() }
+
+// Member is one far end of a group, in one site.
+type Member struct {
+	Index      int    // position in Table.Members; slices of a View use it
+	ID         string // unique in the group
+	Key        string // "group/member", unique in the cluster
+	Group      *Group
+	Site       string
+	Addr       netip.AddrPort // zero for a member by name
+	FQDN       string         // empty for a member by address
+	Port       uint16         // of a member by name; 0 = by SRV (RFC 3263)
+	Transport  Transport
+	ServerName string // TLS: the name that the certificate must have
+	Weight     int    // at least 1
+	Priority   int    // lower first
+	Disabled   bool   // by the document
+	Limits     Limits
+}

@@ -1,0 +1,51 @@
+package trunkgroup
+
+import "net/netip"
+
+// View is the live facts beside a Table, as one node sees them. It is
+// immutable and swapped whole. Its slices go by Member.Index.
+type View struct {
+	States []State
+	Addrs  [][]netip.AddrPort // where each member is reached; empty = not resolved
+	Panic  map[string]bool    // by site: probe verdicts are not believed (DEC-12)
+}
+
+// NewView returns the view of a node that has heard nothing yet: monitored
+// members are unknown, the others active, and members by address are resolved.
+func NewView(t *Table) *View {
+	v := &View{
+		States: make([]State, len(t.members)),
+		Addrs:  make([][]netip.AddrPort, len(t.members)),
+		Panic:  make(map[string]bool),
+	}
+	for i, m := range t.members {
+		switch {
+		case m.Disabled:
+			v.States[i] = Disabled
+		case !m.Group.Monitoring.Enabled:
+			v.States[i] = Active
+		}
+		if m.Addr.IsValid() {
+			v.Addrs[i] = []netip.AddrPort{m.Addr}
+		}
+	}
+	return v
+}
+
+// dialable returns the cause why a member gets no call, or "".
+func (v *View) dialable(m *Member, panicking bool) string {
+	s := v.States[m.Index]
+	switch {
+	case m.Disabled:
+		return Disabled.String()
+	case s.Administrative():
+		return s.String()
+	case len(v.Addrs[m.Index]) == 0:
+		return CauseUnresolved
+	case !m.Group.Monitoring.Enabled || panicking || s.Selectable():
+		return "" // P-08: without monitoring all members are active
+	case s == Probation:
+		return Down.String()
+	}
+	return s.String()
+}
