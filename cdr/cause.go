@@ -27,9 +27,13 @@ type Cause struct {
 // CauseOf returns the Q.850 cause of a final SIP response code (RFC 3398
 // section 8.2.6.1) with FreeSWITCH's name for it. A code that the table lacks
 // gets the cause of its class (RFC 3261 section 8.1.3.2). A code below 300 is
-// normal clearing.
+// normal clearing. 487 has no cause of its own in the RFC; it is normal clearing
+// under the name ORIGINATOR_CANCEL.
 func CauseOf(code int) Cause {
 	q := q850Of(code)
+	if code == 487 {
+		return Cause{q, CauseCancelled}
+	}
 	return Cause{q, Name(q)}
 }
 
@@ -51,7 +55,7 @@ func q850Of(code int) int {
 		return 127
 	case 480:
 		return 18
-	case 481, 500, 503:
+	case 400, 481, 500, 503:
 		return 41
 	case 482, 483:
 		return 25
@@ -114,7 +118,7 @@ func SIPCode(q850 int) int {
 // Name returns FreeSWITCH's name of a Q.850 cause; NORMAL_UNSPECIFIED for one
 // without a name.
 func Name(q850 int) string {
-	if name, ok := causeName(q850); ok {
+	if name, ok := names[q850]; ok {
 		return name
 	}
 	return "NORMAL_UNSPECIFIED"

@@ -56,7 +56,7 @@ func (r *Record) appendParties(w *writer) {
 	w.optional("rn", r.RN)
 	w.optional("to", r.To)
 	w.optional("sip_call_id", r.SIPCallID)
-	w.optional("egress_sip_call_id", r.EgressSIPCallID)
+	w.optional("egress_call_id", r.EgressCallID)
 	w.address("src", r.Source)
 	w.optional("transport", r.Transport)
 	w.optional("auth_user", r.AuthUser)
@@ -114,7 +114,7 @@ func (a *Attempt) append(w *writer) {
 	w.integer("code", int64(a.Code))
 	w.optional("cause", a.Cause)
 	w.integer("elapsed_ms", a.Elapsed.Milliseconds())
-	w.optional("egress_call_id", a.EgressSIPCallID)
+	w.optional("egress_call_id", a.EgressCallID)
 }
 
 // writer appends the members of one JSON object.

@@ -67,8 +67,8 @@ type Record struct {
 	RN        string // routing number (RFC 4694), E.164
 	To        string // user part of the To header, which may differ from the Request-URI
 
-	SIPCallID       string // of the A leg
-	EgressSIPCallID string // of the winning B leg
+	SIPCallID    string // of the A leg
+	EgressCallID string // of the winning B leg
 
 	Start    time.Time // the caller's INVITE
 	Progress time.Time // first 18x relayed
@@ -92,16 +92,16 @@ type Record struct {
 
 // Attempt is one B-leg INVITE, or a member that could not be dialled.
 type Attempt struct {
-	N               int // from 1, over both sites
-	Group           string
-	Member          string
-	Site            string
-	Dialed          bool // an INVITE was put on the wire (S-049)
-	Progress        bool // a 101-199 came
-	Code            int  // final code, or the recorded one (S-040); 0 = none
-	Cause           string
-	Elapsed         time.Duration
-	EgressSIPCallID string
+	N            int // from 1, over both sites
+	Group        string
+	Member       string
+	Site         string
+	Dialed       bool // an INVITE was put on the wire (S-049)
+	Progress     bool // a 101-199 came
+	Code         int  // final code, or the recorded one (S-040); 0 = none
+	Cause        string
+	Elapsed      time.Duration
+	EgressCallID string
 }
 
 // Duration is the time from start to end, billed or not.

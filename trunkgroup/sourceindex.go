@@ -91,8 +91,8 @@ type sourceTuple struct {
 	local      netip.AddrPort
 }
 
-func buildSources(sources map[sourceTuple]SourceMatch) sourceIndex {
-	var x sourceIndex
+func buildSources(sources map[sourceTuple]SourceMatch) *sourceIndex {
+	x := &sourceIndex{}
 	byNetwork := make(map[netip.Prefix]*network)
 	for s, m := range sources {
 		n := byNetwork[s.network]

@@ -11,7 +11,7 @@ type Table struct {
 	sites       []string
 	peers       map[string][]string
 	numbers     *NumberIndex
-	sources     sourceIndex
+	sources     *sourceIndex
 	credentials map[userKey]credentialRef
 	providers   []*Group
 }
