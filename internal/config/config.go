@@ -116,7 +116,7 @@ type Admin struct {
 type CDR struct {
 	// Path is the file of JSON Lines that records are appended to.
 	Path string
-	// RotateSize is the size in bytes at which the file is renamed and a new one begun; 0 = never.
+	// RotateSize is the size in bytes at which the file is renamed and a new one begun.
 	RotateSize int64
 }
 

@@ -27,7 +27,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.Admin = c.admin(&f.Admin)
 	cfg.CDR = CDR{
 		Path:       c.path(f.CDR.Path),
-		RotateSize: c.size("cdr.rotate_size", f.CDR.RotateSize, 0, 1<<40),
+		RotateSize: c.size("cdr.rotate_size", f.CDR.RotateSize, 1<<20, 1<<40),
 	}
 	if cfg.CDR.Path == "" {
 		cfg.CDR.Path = filepath.Join(cfg.DataDir, "cdr.jsonl")

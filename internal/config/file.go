@@ -123,7 +123,7 @@ func defaults() file {
 	return file{
 		DataDir: "/var/lib/tandem",
 		Admin:   fileAdmin{Address: "unix:/run/tandem/admin.sock"},
-		CDR:     fileCDR{RotateSize: "256MiB"},
+		CDR:     fileCDR{RotateSize: "100MiB"},
 		Log:     fileLog{Level: "info", Format: "json"},
 		SIP: fileSIP{
 			UserAgent: "Tandem",
