@@ -1,0 +1,159 @@
+package cdrlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// line is a record that is its own text.
+type line string
+
+func (l line) AppendJSON(dst []byte) ([]byte, error) {
+	if strings.HasPrefix(string(l), "bad") {
+		return append(dst, "half"...), errors.New("cannot encode")
+	}
+	return append(dst, l...), nil
+}
+
+func number(n int) line { return line(fmt.Sprintf(`{"n":%d}`, n)) }
+
+// memFS is a disk in memory that fails as told.
+type memFS struct {
+	mu                   sync.Mutex
+	files                map[string]*memFile
+	openErr, renameErr   error
+	writeErr, syncErr    error
+	short                int // bytes that a failing write still puts down
+	syncs, writes, opens int
+}
+
+func newMemFS() *memFS { return &memFS{files: make(map[string]*memFile)} }
+
+func (m *memFS) do(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f()
+}
+
+func (m *memFS) open(path string) (file, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.opens++
+	if m.openErr != nil {
+		return nil, m.openErr
+	}
+	f := m.files[path]
+	if f == nil {
+		f = &memFile{fs: m}
+		m.files[path] = f
+	}
+	return f, nil
+}
+
+func (m *memFS) rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.renameErr != nil {
+		return m.renameErr
+	}
+	if m.files[from] == nil {
+		return fs.ErrNotExist
+	}
+	m.files[to] = m.files[from]
+	delete(m.files, from)
+	return nil
+}
+
+func (m *memFS) exists(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.files[path] != nil
+}
+
+func (m *memFS) syncDir(string) error { return nil }
+
+// lines returns the lines of all files, those put aside first, and fails when a file does not end at a line break.
+func (m *memFS) lines(t *testing.T) []string {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var names, all []string
+	for name := range m.files {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		text := string(m.files[name].data)
+		if text == "" {
+			continue
+		}
+		if !strings.HasSuffix(text, "\n") {
+			t.Errorf("%s ends in %q", name, text[strings.LastIndexByte(text, '\n')+1:])
+		}
+		all = append(all, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
+	}
+	return all
+}
+
+type memFile struct {
+	fs   *memFS
+	data []byte
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	n := copy(p, f.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	f.fs.writes++
+	err := f.fs.writeErr
+	if err != nil {
+		p = p[:min(len(p), f.fs.short)]
+	}
+	if grow := int(off) + len(p) - len(f.data); grow > 0 {
+		f.data = append(f.data, make([]byte, grow)...)
+	}
+	copy(f.data[off:], p)
+	return len(p), err
+}
+
+func (f *memFile) Size() (int64, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	return int64(len(f.data)), nil
+}
+
+func (f *memFile) Truncate(size int64) error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	f.data = f.data[:size]
+	return nil
+}
+
+func (f *memFile) Sync() error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	f.fs.syncs++
+	return f.fs.syncErr
+}
+
+func (f *memFile) Close() error { return nil }

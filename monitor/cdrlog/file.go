@@ -1,0 +1,154 @@
+package cdrlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// filesystem is the part of the os package that the log uses.
+type filesystem interface {
+	open(path string) (file, error)
+	rename(from, to string) error
+	exists(path string) bool
+	syncDir(path string) error
+}
+
+// file is the part of os.File that the log uses.
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	Size() (int64, error)
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+type osFS struct{}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (osFS) open(path string) (file, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) rename(from, to string) error { return os.Rename(from, to) }
+
+func (osFS) exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// syncDir makes a new or renamed directory entry survive a power loss.
+func (osFS) syncDir(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// out is the open file. Its size is what holds whole, synced lines; bytes behind it are remains of a failed try and are written over.
+type out struct {
+	cfg  *Config
+	f    file
+	size int64
+}
+
+// tailLimit is how far back recovery looks for the last line break. A record is far shorter.
+const tailLimit = 1 << 20
+
+// openOut opens the file and repairs its end: a crash may have left part of a line.
+func openOut(cfg *Config) (*out, error) {
+	f, err := cfg.fs.open(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	o := &out{cfg: cfg, f: f}
+	if err := errors.Join(o.recover(), cfg.fs.syncDir(cfg.Path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", cfg.Path, err), f.Close())
+	}
+	return o, nil
+}
+
+// recover ends the file at a line break. A last line that is whole but for its line break is kept; part of a record is cut off.
+func (o *out) recover() error {
+	size, err := o.f.Size()
+	if err != nil {
+		return err
+	}
+	tail := make([]byte, min(size, tailLimit))
+	if _, err := o.f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	last := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	o.size = size
+	switch {
+	case len(last) == 0:
+		return nil
+	case json.Valid(last):
+		if _, err := o.f.WriteAt([]byte{'\n'}, size); err != nil {
+			return err
+		}
+		o.size++
+	default:
+		o.size = size - int64(len(last))
+		o.cfg.Logger.Warn("call record file ends in part of a record: cut off", "path", o.cfg.Path, "bytes", len(last))
+		if err := o.f.Truncate(o.size); err != nil {
+			return err
+		}
+	}
+	return o.f.Sync()
+}
+
+// append writes whole lines and syncs them. On error nothing counts as written.
+func (o *out) append(lines []byte) error {
+	if _, err := o.f.WriteAt(lines, o.size); err != nil {
+		// A later crash must not find half a line followed by nothing; if this fails too, the next try writes over it.
+		return errors.Join(fmt.Errorf("write %s: %w", o.cfg.Path, err), o.f.Truncate(o.size))
+	}
+	if !o.cfg.NoSync {
+		if err := o.f.Sync(); err != nil {
+			return fmt.Errorf("sync %s: %w", o.cfg.Path, err)
+		}
+	}
+	o.size += int64(len(lines))
+	return nil
+}
+
+// rotate puts the file aside. The caller opens a new one.
+func (o *out) rotate(now time.Time) error {
+	if err := o.f.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", o.cfg.Path, err)
+	}
+	ext := filepath.Ext(o.cfg.Path)
+	base := o.cfg.Path[:len(o.cfg.Path)-len(ext)]
+	stamp := now.UTC().Format("20060102T150405Z")
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s-%s-%d%s", base, stamp, n, ext)
+		if o.cfg.fs.exists(aside) {
+			continue
+		}
+		if err := o.cfg.fs.rename(o.cfg.Path, aside); err != nil {
+			return fmt.Errorf("rotate: %w", err)
+		}
+		return errors.Join(o.f.Close(), o.cfg.fs.syncDir(o.cfg.Path))
+	}
+}
