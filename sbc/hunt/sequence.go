@@ -1,0 +1,182 @@
+package hunt
+
+import "time"
+
+// State is where a sequence stands.
+type State uint8
+
+const (
+	// Idle has not been started.
+	Idle State = iota
+	// Trying has an attempt in flight that has shown no progress.
+	Trying
+	// Ringing has an attempt in flight that has shown progress.
+	Ringing
+	// HandedOff waits for the peer site.
+	HandedOff
+	// Answered has joined the caller with somebody.
+	Answered
+	// Failed has given the caller a failure.
+	Failed
+	// Cancelled ended because the caller gave up.
+	Cancelled
+)
+
+// String returns the state in lower case.
+func (s State) String() string {
+	names := [...]string{"idle", "trying", "ringing", "handed-off", "answered", "failed", "cancelled"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return "unknown"
+}
+
+// Done reports whether the caller has got a final response.
+func (s State) Done() bool { return s >= Answered }
+
+// Sequence takes one call through its targets. It belongs to one goroutine.
+type Sequence struct {
+	cfg      Config
+	invited  time.Time // the caller's INVITE
+	deadline time.Time // of the attempt in flight or of the hand-off; zero = none
+	attempts []Attempt
+	next     int  // next target
+	current  int  // attempt in flight
+	dialed   int  // attempts that count for MaxAttempts
+	peerList bool // the peer's attempts are on the list
+	state    State
+	barred   bool // an attempt ended in a way that forbids a hand-off
+	cut      bool // the local list was left early for the sake of the hand-off
+	handed   bool // the hand-off was asked for
+	accepted bool // the peer site took the call up
+	alerted  bool // a 18x was relayed: max_pdd is met
+	heard    bool // the attempt in flight sent a provisional, 100 too
+	out      []Action
+	buffer   [4]Action
+}
+
+// New prepares a sequence for a call whose INVITE came at now. The slice of targets is kept, not copied.
+func New(cfg Config, now time.Time) *Sequence {
+	s := &Sequence{
+		cfg:      cfg.withDefaults(),
+		invited:  now,
+		current:  -1,
+		attempts: make([]Attempt, 0, min(len(cfg.Targets)+1, 4)),
+	}
+	s.out = s.buffer[:0]
+	return s
+}
+
+// Start begins with the first target. The slice returned here and by every other event is valid until
+// the next one.
+func (s *Sequence) Start(now time.Time) []Action {
+	if !s.begin(s.state == Idle) {
+		return nil
+	}
+	s.advance(now)
+	return s.out
+}
+
+// State returns where the sequence stands.
+func (s *Sequence) State() State { return s.state }
+
+// Attempts returns what was tried so far, with the attempt in flight and the peer's attempts. The slice
+// belongs to the sequence.
+func (s *Sequence) Attempts() []Attempt { return s.attempts }
+
+// HandoffAccepted reports whether the peer site took the call up.
+func (s *Sequence) HandoffAccepted() bool { return s.accepted }
+
+// begin clears the actions of the last event and passes on whether this one is for us.
+func (s *Sequence) begin(ok bool) bool {
+	s.out = s.buffer[:0]
+	return ok
+}
+
+func (s *Sequence) emit(a Action) { s.out = append(s.out, a) }
+
+func (s *Sequence) emitFor(k Kind, attempt, code int, cause string) {
+	s.emit(Action{Kind: k, Attempt: attempt, Target: s.attempts[attempt].Target, Code: code, Cause: cause})
+}
+
+// inFlight reports whether an event of this attempt is of interest: its final decides nothing a second
+// time, and what it says after it was abandoned is never relayed or joined (S-052).
+func (s *Sequence) inFlight(attempt int) bool {
+	return s.current >= 0 && attempt == s.current
+}
+
+// advance dials the next target that can be dialled, or ends the local list.
+func (s *Sequence) advance(now time.Time) {
+	for s.next < len(s.cfg.Targets) && s.dialed < s.cfg.MaxAttempts {
+		t := &s.cfg.Targets[s.next]
+		if t.Dialable && s.outOfTime(now) {
+			return
+		}
+		s.attempts = append(s.attempts, Attempt{Target: s.next, Dialed: t.Dialable, Start: now})
+		s.next++
+		i := len(s.attempts) - 1
+		if !t.Dialable {
+			s.attempts[i].Code, s.attempts[i].Cause = 503, t.Cause
+			continue
+		}
+		s.current, s.state, s.heard = i, Trying, false
+		s.dialed++
+		s.deadline = now.Add(min(s.cfg.bTimer(t), s.cfg.progress(t)))
+		s.emitFor(Dial, i, 0, "")
+		return
+	}
+	s.endLocal(now)
+}
+
+// outOfTime asks before a dial whether max_pdd, or the local part of it, has passed, and ends the local
+// list or the call when so.
+func (s *Sequence) outOfTime(now time.Time) bool {
+	at, reserve := s.pdd()
+	switch {
+	case at.IsZero() || now.Before(at):
+		return false
+	case reserve && s.mayHandOff(now):
+		s.cut = true
+		s.handOff(now)
+	default:
+		s.fail(503, CausePDD, false)
+	}
+	return true
+}
+
+// end records how the attempt in flight ended.
+func (s *Sequence) end(now time.Time, code int, cause string) *Attempt {
+	a := &s.attempts[s.current]
+	a.Code, a.Cause, a.Elapsed = code, cause, now.Sub(a.Start)
+	s.current = -1
+	s.deadline = time.Time{}
+	if !s.permitsHandoff(a) {
+		s.barred = true
+	}
+	return a
+}
+
+// fail gives the caller a final of our own.
+func (s *Sequence) fail(code int, cause string, definitive bool) {
+	s.state = Failed
+	s.deadline = time.Time{}
+	if !definitive && s.accepted && s.cfg.Exhausted != 0 {
+		code = s.cfg.Exhausted
+	}
+	s.emit(Action{Kind: Fail, Attempt: -1, Target: -1, Code: code, Cause: cause, Definitive: definitive})
+}
+
+// finish gives the caller the final that follows from all attempts.
+func (s *Sequence) finish(definitive bool) {
+	exhausted := 0
+	if s.accepted {
+		exhausted = s.cfg.Exhausted
+	}
+	f := FinalResponse(s.attempts, definitive, exhausted)
+	a := Action{Kind: Fail, Attempt: -1, Target: -1, Code: f.Code, Cause: f.Cause, Definitive: f.Definitive}
+	if f.AsIs {
+		a.Kind, a.Attempt, a.Target = Forward, f.Attempt, s.attempts[f.Attempt].Target
+	}
+	s.state = Failed
+	s.emit(a)
+}
