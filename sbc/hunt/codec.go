@@ -1,0 +1,148 @@
+package hunt
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A list that a peer sends is refused beyond these.
+const (
+	maxListBytes = 32 << 10
+	maxList      = 512
+)
+
+// ErrAttempts is a list of attempts that cannot be read.
+var ErrAttempts = errors.New("malformed list of attempts")
+
+// AppendAttempts appends a list of attempts as the value of the header X-Tandem-Attempts, by which a
+// peer tells the origin of a hand-off what it tried and whether its final is definitive (DEC-06). The
+// caller fills in Site, Group and Member. The text is a comma list; its first element is the version and
+// "definitive" or "exhausted", each further one an attempt:
+//
+//	1;exhausted,ashburn;acme-in;pbx-3;503;dpf;118;,ashburn;acme-in;pbx-4;408;d;4000;no_response
+//
+// that is site, group, member, code, flags (d dialled, p progress, f final received), milliseconds and
+// cause. Further fields are for later versions and are skipped.
+func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
+	last := "1;exhausted"
+	if definitive {
+		last = "1;definitive"
+	}
+	dst = append(dst, last...)
+	for i := range attempts {
+		a := &attempts[i]
+		dst = append(dst, ',')
+		for _, s := range [...]string{a.Site, a.Group, a.Member} {
+			dst = append(appendEscaped(dst, s), ';')
+		}
+		dst = append(strconv.AppendInt(dst, int64(a.Code), 10), ';')
+		for _, f := range [...]struct {
+			set  bool
+			name byte
+		}{{a.Dialed, 'd'}, {a.Progress, 'p'}, {a.Final, 'f'}} {
+			if f.set {
+				dst = append(dst, f.name)
+			}
+		}
+		dst = append(dst, ';')
+		dst = append(strconv.AppendInt(dst, a.Elapsed.Milliseconds(), 10), ';')
+		dst = appendEscaped(dst, a.Cause)
+	}
+	return dst
+}
+
+// ParseAttempts reads what AppendAttempts wrote. The error is ErrAttempts.
+func ParseAttempts(v []byte) (attempts []Attempt, definitive bool, err error) {
+	if len(v) > maxListBytes || bytes.Count(v, []byte(",")) > maxList {
+		return nil, false, ErrAttempts
+	}
+	head, rest, more := strings.Cut(string(v), ",")
+	version, last, ok := strings.Cut(strings.TrimSpace(head), ";")
+	if !ok || version != "1" {
+		return nil, false, ErrAttempts
+	}
+	last, _, _ = strings.Cut(last, ";")
+	if last != "definitive" && last != "exhausted" {
+		return nil, false, ErrAttempts
+	}
+	for more {
+		var element string
+		element, rest, more = strings.Cut(rest, ",")
+		a, err := parseAttempt(strings.TrimSpace(element))
+		if err != nil {
+			return nil, false, err
+		}
+		a.Target = len(attempts)
+		attempts = append(attempts, a)
+	}
+	return attempts, last == "definitive", nil
+}
+
+func parseAttempt(element string) (a Attempt, err error) {
+	fields := strings.Split(element, ";")
+	if len(fields) < 7 {
+		return a, ErrAttempts
+	}
+	for i, to := range [...]*string{&a.Site, &a.Group, &a.Member, nil, nil, nil, &a.Cause} {
+		if to == nil {
+			continue
+		}
+		if *to, err = unescape(fields[i]); err != nil {
+			return a, err
+		}
+	}
+	if a.Code, err = strconv.Atoi(fields[3]); err != nil || a.Code < 0 || a.Code > 699 {
+		return a, ErrAttempts
+	}
+	a.Dialed = strings.Contains(fields[4], "d")
+	a.Progress = strings.Contains(fields[4], "p")
+	a.Final = strings.Contains(fields[4], "f")
+	ms, err := strconv.ParseUint(fields[5], 10, 32)
+	if err != nil {
+		return a, ErrAttempts
+	}
+	a.Elapsed = time.Duration(ms) * time.Millisecond
+	return a, nil
+}
+
+// appendEscaped writes every byte that could end a field or a header as %XX.
+func appendEscaped(dst []byte, s string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9',
+			c == '-', c == '.', c == '_', c == '+', c == '/', c == '@', c == ':':
+			dst = append(dst, c)
+		default:
+			dst = append(dst, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return dst
+}
+
+func unescape(s string) (string, error) {
+	if strings.IndexByte(s, '%') < 0 {
+		return s, nil
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b = append(b, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", ErrAttempts
+		}
+		n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", ErrAttempts
+		}
+		b = append(b, byte(n))
+		i += 2
+	}
+	return string(b), nil
+}
