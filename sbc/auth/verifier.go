@@ -1,0 +1,236 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// MinKey is the least length of the cluster key in bytes.
+const MinKey = 16
+
+// Outcome says what to do with a request.
+type Outcome uint8
+
+const (
+	// None: the header holds no Digest credentials for our realm. Look at the next Authorization header, else challenge.
+	None Outcome = iota
+	// OK: the caller is who it says.
+	OK
+	// Stale: the digest is right, the nonce is not usable (any more). Challenge again with stale=true, so that the caller repeats without
+	// asking a human (RFC 7616 section 3.3).
+	Stale
+	// Denied: challenge again without stale; Reason is for metrics, never for the caller.
+	Denied
+)
+
+// String is the lower-case name.
+func (o Outcome) String() string {
+	return [...]string{"none", "ok", "stale", "denied"}[o]
+}
+
+// Reasons of a Stale or Denied outcome, for metrics and logs.
+const (
+	ReasonMalformed   = "malformed"    // the header cannot be read
+	ReasonUnsupported = "unsupported"  // an algorithm or a form of the username that we do not offer
+	ReasonQOP         = "qop"          // no qop, or another than auth
+	ReasonURI         = "uri"          // the digest covers another Request-URI
+	ReasonUnknownUser = "unknown_user" // no such user, or no secret for this algorithm
+	ReasonDigest      = "digest"       // wrong secret
+	ReasonNonce       = "nonce"        // right digest over a nonce that is not ours, or was given to another source
+	ReasonExpired     = "expired"      // right digest over an old nonce
+	ReasonReplay      = "replay"       // right digest, but the nonce count did not rise
+)
+
+// Result is the verdict on one Authorization value. Group and Credential are set when Outcome is OK only.
+type Result struct {
+	Outcome    Outcome
+	Reason     string
+	Group      *trunkgroup.Group
+	Credential *trunkgroup.Credential
+	// Username is what the caller claims: trust it when Outcome is OK.
+	Username string
+	// Nonce identifies the nonce and Count is its nonce count (0 without qop). The pair belongs to the cluster's entry of the open INVITE,
+	// which is how a replay at another node is refused (DEC-25).
+	Nonce uint64
+	Count uint32
+}
+
+// Lookup finds the credential of a user and the group that it stands for, nil for an unknown one.
+type Lookup func(realm, username string) (*trunkgroup.Credential, *trunkgroup.Group)
+
+// Options are the rarer settings of a Verifier; the zero value is the default.
+type Options struct {
+	// AllowNoQOP accepts answers without qop, as RFC 2069 callers send them. They carry no nonce count, so a nonce serves only once.
+	AllowNoQOP bool
+	// MaxNonces bounds the nonces whose counts are remembered, 24 bytes or so each. Default 262,144.
+	MaxNonces int
+}
+
+// Verifier mints challenges and judges answers for one realm.
+type Verifier struct {
+	realm  string
+	opts   Options
+	mint   *minter
+	unique atomic.Uint64
+	counts *counts
+	// decoy stands in for the secret of an unknown user, so that the same work is done for him.
+	decoy [algorithmSHA256 + 1]string
+}
+
+// New makes a verifier under the cluster key. Every node of the cluster uses the same key and realm.
+func New(key []byte, realm string, opts Options) (*Verifier, error) {
+	if len(key) < MinKey {
+		return nil, fmt.Errorf("auth: the key has %d bytes, need %d", len(key), MinKey)
+	}
+	if opts.MaxNonces <= 0 {
+		opts.MaxNonces = 1 << 18
+	}
+	v := &Verifier{realm: realm, opts: opts, mint: newMinter(key), counts: newCounts(opts.MaxNonces)}
+	var salt [8]byte
+	if _, err := rand.Read(salt[:]); err != nil {
+		return nil, fmt.Errorf("auth: random salt: %w", err)
+	}
+	v.unique.Store(binary.BigEndian.Uint64(salt[:]))
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("tandem decoy secret"))
+	decoy := hex.EncodeToString(mac.Sum(nil))
+	v.decoy[algorithmMD5], v.decoy[algorithmSHA256] = decoy[:32], decoy
+	return v, nil
+}
+
+// Realm is the realm of the challenges.
+func (v *Verifier) Realm() string { return v.realm }
+
+// Challenges returns the values of the two WWW-Authenticate headers of a 401, the preferred one first (RFC 8760 section 2.4): SHA-256,
+// then MD5. Both carry the same fresh nonce, bound to the source.
+func (v *Verifier) Challenges(now time.Time, source netip.Addr, stale bool) [2]string {
+	b := make([]byte, 0, 2*(len(v.realm)+128))
+	b = append(b, `Digest realm="`...)
+	for i := range len(v.realm) {
+		if c := v.realm[i]; c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, v.realm[i])
+	}
+	b = append(b, `", nonce="`...)
+	b = v.mint.mint(b, uint32(now.Unix()), v.unique.Add(1), source)
+	b = append(b, `", qop="auth"`...)
+	if stale {
+		b = append(b, `, stale=true`...)
+	}
+	b = append(b, `, algorithm=`...)
+	head := string(b)
+	return [2]string{head + "SHA-256", head + "MD5"}
+}
+
+// Verify judges one Authorization value of a request that came from source. ruri is the Request-URI as it was received, lookup finds the
+// credential. Only the outcome may show on the wire.
+func (v *Verifier) Verify(now time.Time, source netip.Addr, method string, ruri, authorization []byte, lookup Lookup) Result {
+	p, digest, err := parse(authorization)
+	switch {
+	case !digest:
+		return Result{Outcome: None}
+	case err != nil:
+		return denied(ReasonMalformed, "")
+	case string(unescape(p.realm)) != v.realm:
+		return Result{Outcome: None}
+	}
+	username := string(unescape(p.username))
+	hash := parseAlgorithm(p.algorithm)
+	count, qop := p.count()
+	switch {
+	case hash == algorithmNone || hash > algorithmSHA256 || p.extended || equalFold(p.userhash, "true"):
+		return denied(ReasonUnsupported, username)
+	case !qop || p.qop == nil && !v.opts.AllowNoQOP:
+		return denied(ReasonQOP, username)
+	case !sameURI(p.uri, ruri):
+		return denied(ReasonURI, username)
+	}
+
+	credential, group := lookup(v.realm, username)
+	secret := secretOf(credential, hash)
+	known := secret != ""
+	if !known {
+		secret = v.decoy[hash]
+	}
+	second, mark, minted := v.mint.check(p.nonce, source)
+	right := v.right(hash, secret, method, &p)
+	switch {
+	case !known:
+		return denied(ReasonUnknownUser, username)
+	case !right:
+		return denied(ReasonDigest, username)
+	case !minted:
+		return stale(ReasonNonce, username)
+	case !alive(second, now):
+		return stale(ReasonExpired, username)
+	case !v.counts.use(mark, second, count, now):
+		return stale(ReasonReplay, username)
+	}
+	return Result{Outcome: OK, Group: group, Credential: credential, Username: username, Nonce: mark, Count: count}
+}
+
+// right computes the response and compares it in constant time.
+func (v *Verifier) right(hash algorithm, secret, method string, p *params) bool {
+	var ha1, want, got [2 * sha256.Size]byte
+	n := copy(ha1[:], secret)
+	w := hash.appendResponse(want[:0], ha1[:n], method, p)
+	if len(p.response) != len(w) {
+		return false
+	}
+	for i, c := range p.response {
+		got[i] = toLower(c)
+	}
+	return subtle.ConstantTimeCompare(got[:len(w)], w) == 1
+}
+
+// count reads qop and nc. ok is false when qop is not auth or when what must stand beside it does not (RFC 7616 section 3.4).
+func (p *params) count() (nc uint32, ok bool) {
+	if p.qop == nil {
+		return 0, p.nc == nil && p.cnonce == nil
+	}
+	if !equalFold(p.qop, "auth") || len(p.cnonce) == 0 || len(p.nc) != 8 {
+		return 0, false
+	}
+	for _, c := range p.nc {
+		switch c = toLower(c); {
+		case c >= '0' && c <= '9':
+			nc = nc<<4 | uint32(c-'0')
+		case c >= 'a' && c <= 'f':
+			nc = nc<<4 | uint32(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return nc, nc > 0
+}
+
+// secretOf is the stored HA1 for a hash, "" for none.
+func secretOf(c *trunkgroup.Credential, hash algorithm) string {
+	switch {
+	case c == nil:
+		return ""
+	case hash == algorithmSHA256:
+		return c.HA1SHA256
+	default:
+		return c.HA1MD5
+	}
+}
+
+func denied(reason, username string) Result {
+	return Result{Outcome: Denied, Reason: reason, Username: username}
+}
+
+func stale(reason, username string) Result {
+	return Result{Outcome: Stale, Reason: reason, Username: username}
+}
