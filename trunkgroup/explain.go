@@ -1,1 +1,217 @@
 package trunkgroup
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Query is a call that might come, for Explain.
+type Query struct {
+	Site     string    // where it enters
+	Source   SourceKey // where it comes from; an invalid Source.Source is not looked up
+	Realm    string    // of Username
+	Username string    // a digest user, taken as proven; asked when the source is unknown
+	Called   []byte    // user of the Request-URI; Source.User is set from it
+	Draw     Draw
+	// Normalise makes an E.164 number of the called user; sbc/number has it.
+	// With nil the user is taken as it is.
+	Normalise func(n Numbering, user []byte) ([]byte, error)
+}
+
+// Step is one step of a decision, in words.
+type Step struct {
+	Name string `json:"name"` // source, number, route, plan, hand-off
+	Text string `json:"text"`
+}
+
+// OrderLine is one entry of a try-order, by name.
+type OrderLine struct {
+	Group    string `json:"group"`
+	Member   string `json:"member"`
+	Site     string `json:"site"`
+	Addr     string `json:"addr,omitempty"`
+	Dialable bool   `json:"dialable"`
+	State    string `json:"state"`
+	Cause    string `json:"cause,omitempty"`
+}
+
+// Explanation is what would be decided for a call, and why.
+type Explanation struct {
+	Direction string      `json:"direction,omitempty"` // inbound or outbound
+	Ingress   string      `json:"ingress,omitempty"`   // group that the caller belongs to
+	Called    string      `json:"called,omitempty"`    // E.164
+	Code      int         `json:"code,omitempty"`      // final when there is no group to try, else 0
+	Steps     []Step      `json:"steps"`
+	Order     []OrderLine `json:"order,omitempty"`
+}
+
+// Explain says what the table and the view decide for a call. It calls the
+// same functions as a call does.
+func Explain(t *Table, v *View, q Query) Explanation {
+	e := &explainer{t: t, v: v, q: q}
+	e.q.Source.User = q.Called
+	match, ok := e.identify()
+	if !ok {
+		e.out.Code = 401 // P-11
+		return e.out
+	}
+	for _, g := range e.route(match) {
+		e.plan(g)
+	}
+	return e.out
+}
+
+type explainer struct {
+	t   *Table
+	v   *View
+	q   Query
+	out Explanation
+}
+
+func (e *explainer) say(name, format string, args ...any) {
+	e.out.Steps = append(e.out.Steps, Step{name, fmt.Sprintf(format, args...)})
+}
+
+func (e *explainer) identify() (SourceMatch, bool) {
+	k := e.q.Source
+	if k.Source.IsValid() {
+		if tuple, network := e.t.sources.find(&k); tuple != nil {
+			e.say("source", "%s over %s matches %s", k.Source, k.Transport, tuple.describe())
+			for wider := network.wider; wider != nil; wider = wider.wider {
+				for i := range wider.tuples {
+					if wider.tuples[i].fits(&k) {
+						e.say("source", "the wider %s fits too and is not used", wider.tuples[i].describe())
+					}
+				}
+			}
+			return tuple.match, true
+		}
+		e.say("source", "%s over %s matches no source", k.Source, k.Transport)
+	}
+	if e.q.Username != "" {
+		if _, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
+			e.say("source", "digest user %q of realm %q belongs to group %s", e.q.Username, e.q.Realm, g.Name)
+			return SourceMatch{Customer: g}, true
+		}
+		e.say("source", "nobody has digest user %q of realm %q", e.q.Username, e.q.Realm)
+	}
+	e.say("source", "nobody is identified: 401 with a challenge")
+	return SourceMatch{}, false
+}
+
+// describe says a tuple and whom it stands for in words.
+func (t *tuple) describe() string {
+	var b strings.Builder
+	b.WriteString(t.network.String())
+	if t.port == 0 {
+		b.WriteString(" any port ")
+	} else {
+		fmt.Fprintf(&b, " port %d ", t.port)
+	}
+	b.WriteString(t.transport.String())
+	if t.local.IsValid() {
+		fmt.Fprintf(&b, " at %s", t.local)
+	}
+	if t.techPrefix != "" {
+		fmt.Fprintf(&b, " tech prefix %s", t.techPrefix)
+	}
+	if p := t.match.Provider; p != nil {
+		fmt.Fprintf(&b, " of provider %s", p.Name)
+	}
+	if c := t.match.Customer; c != nil {
+		fmt.Fprintf(&b, " of customer %s", c.Name)
+	}
+	return b.String()
+}
+
+// number normalises the called number as the ingress group writes numbers.
+func (e *explainer) number(g *Group, prefix string) ([]byte, bool) {
+	user := e.q.Called[min(len(prefix), len(e.q.Called)):]
+	if e.q.Normalise == nil {
+		return user, true
+	}
+	n, err := e.q.Normalise(g.Numbering, user)
+	if err != nil {
+		e.say("number", "%q as group %s writes numbers: %v", user, g.Name, err)
+		return nil, false
+	}
+	e.say("number", "%q as group %s writes numbers is %s", user, g.Name, n)
+	return n, true
+}
+
+// route returns the groups to try, in order.
+func (e *explainer) route(m SourceMatch) []*Group {
+	if m.Provider != nil {
+		e164, ok := e.number(m.Provider, m.Prefix)
+		if owner, by, found := e.t.numbers.Lookup(e164); ok && found {
+			g := e.t.groups[owner]
+			e.say("route", "%s owns the number by %s: inbound", g.Name, by)
+			e.decided("inbound", m.Provider, e164)
+			return []*Group{g}
+		}
+		if m.Customer == nil {
+			e.say("route", "no group owns the number: 404")
+			e.decided("inbound", m.Provider, e164)
+			e.out.Code = 404 // DEC-04
+			return nil
+		}
+		e.say("route", "no group owns the number, and the source is customer %s too: outbound", m.Customer.Name)
+	}
+	e164, ok := e.number(m.Customer, m.Prefix)
+	e.decided("outbound", m.Customer, e164)
+	if !ok {
+		e.out.Code = 484
+		return nil
+	}
+	groups := e.t.Providers(m.Customer, e164)
+	switch plan := m.Customer.plan; {
+	case plan == nil:
+		e.say("route", "%s has no route plan: all providers, %s", m.Customer.Name, names(groups))
+	case groups == nil:
+		e.say("route", "route plan %s has no route for the number: 404", plan.name)
+		e.out.Code = 404
+	default:
+		prefix, _ := plan.lookup(e164)
+		e.say("route", "route plan %s, prefix %s: %s", plan.name, prefix, names(groups))
+	}
+	return groups
+}
+
+func (e *explainer) decided(direction string, ingress *Group, e164 []byte) {
+	e.out.Direction, e.out.Ingress, e.out.Called = direction, ingress.Name, string(e164)
+}
+
+func names(groups []*Group) string {
+	all := make([]string, len(groups))
+	for i, g := range groups {
+		all[i] = g.Name
+	}
+	return strings.Join(all, ", ")
+}
+
+// plan tells the try-order of one group in this site, and which peer sites
+// could take the call over.
+func (e *explainer) plan(g *Group) {
+	order := Plan(nil, g, e.q.Site, e.v, e.q.Draw)
+	dialable := 0
+	for _, c := range order {
+		line := OrderLine{
+			Group: g.Name, Member: c.Member.ID, Site: c.Member.Site,
+			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
+		}
+		if c.Dialable {
+			line.Addr = c.Addr.String()
+			dialable++
+		}
+		e.out.Order = append(e.out.Order, line)
+	}
+	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, g.Method, dialable, len(order)-dialable)
+	if e.v.Panic[e.q.Site] {
+		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
+	}
+	for _, peer := range e.t.PeerSites(e.q.Site) {
+		if n := len(g.At(peer)); n > 0 {
+			e.say("hand-off", "%s has %d members of %s", peer, n, g.Name)
+		}
+	}
+}

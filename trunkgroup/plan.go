@@ -23,8 +23,8 @@ type Draw struct {
 const onStack = 64
 
 // Plan appends the whole try-order of a group in one site to dst and returns
-// it (P-02, P-03). First stand the members that get no call now, in document
-// order, with Dialable false and a cause; then all others by the group's
+// it (P-02, P-03). First stand the members that get no call now, by priority,
+// with Dialable false and a cause; then all others by the group's
 // distribution. A member by name yields one candidate per address.
 //
 // In panic probe verdicts are not believed, an operator's word still holds

@@ -42,11 +42,8 @@ type network struct {
 
 // tuple is one source (P-28).
 type tuple struct {
-	transport  Transport
-	port       uint16 // 0 = any
-	local      netip.AddrPort
-	techPrefix string
-	match      SourceMatch
+	sourceTuple
+	match SourceMatch
 }
 
 func (t *tuple) fits(k *SourceKey) bool {
@@ -85,10 +82,10 @@ func (x *sourceIndex) find(k *SourceKey) (*tuple, *network) {
 // a provider and a customer (DEC-18).
 type sourceTuple struct {
 	network    netip.Prefix
-	port       uint16
+	port       uint16 // 0 = any
 	transport  Transport
 	techPrefix string
-	local      netip.AddrPort
+	local      netip.AddrPort // of ours; zero = any
 }
 
 func buildSources(sources map[sourceTuple]SourceMatch) *sourceIndex {
@@ -102,7 +99,7 @@ func buildSources(sources map[sourceTuple]SourceMatch) *sourceIndex {
 			x.networks.Insert(s.network, n)
 		}
 		m.Prefix = s.techPrefix
-		n.tuples = append(n.tuples, tuple{s.transport, s.port, s.local, s.techPrefix, m})
+		n.tuples = append(n.tuples, tuple{s, m})
 	}
 	for prefix, n := range byNetwork {
 		slices.SortFunc(n.tuples, moreSpecific)
