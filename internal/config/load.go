@@ -16,9 +16,16 @@ const delimiter = "::"
 // EnvPrefix begins the names of environment variables: cluster.key_file is TANDEM_CLUSTER_KEY_FILE.
 const EnvPrefix = "TANDEM"
 
-// Load reads the node file at path and the environment, which wins. Its error is *Faults when the file
-// was read and something in it is wrong.
-func Load(path string) (*Config, error) {
+// Override is a value that wins over file and environment: what a flag of the command line says.
+type Override struct {
+	// Key is the path of the key, as in cluster.id.
+	Key   string
+	Value any
+}
+
+// Load reads the node file at path and the environment, which wins over it. Its error is *Faults when
+// the file was read and something in it is wrong.
+func Load(path string, overrides ...Override) (*Config, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("node file: %w", err)
@@ -29,6 +36,9 @@ func Load(path string) (*Config, error) {
 	v.SetEnvPrefix(EnvPrefix)
 	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
+	for _, o := range overrides {
+		v.Set(strings.ReplaceAll(o.Key, ".", delimiter), o.Value)
+	}
 	faults := &Faults{Path: path}
 	var parse viper.ConfigParseError
 	switch err := v.ReadInConfig(); {

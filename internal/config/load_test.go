@@ -107,6 +107,14 @@ func TestEnvironmentWins(t *testing.T) {
 	}
 }
 
+func TestOverrideWins(t *testing.T) {
+	t.Setenv("TANDEM_CLUSTER_ID", "environment")
+	c, err := Load(write(t, good), Override{Key: "cluster.id", Value: "flag"})
+	if err != nil || c.Cluster.ID != "flag" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for _, x := range []struct{ name, old, new, want string }{
 		{"unknown key", "site: dallas", "site: dallas\nsitr: x", "sitr: unknown key; did you mean site?"},
