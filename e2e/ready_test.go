@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,28 +28,30 @@ func ready(t testing.TB, p lab.Place, at netip.AddrPort, tcp bool) {
 }
 
 // listens looks for a bound UDP or a listening TCP socket in the namespace's
-// socket table: unlike a probe it leaves no trace at the program.
+// socket tables: unlike a probe it leaves no trace at the program. A socket
+// bound to any address of its port counts.
 func listens(l *lab.Lab, p lab.Place, at netip.AddrPort, tcp bool) (bool, error) {
 	table, state := "udp", "07"
 	if tcp {
 		table, state = "tcp", "0A"
 	}
-	if at.Addr().Is6() {
-		table += "6"
+	wanted := []string{
+		procAddr(at),
+		procAddr(netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port())),
+		procAddr(netip.AddrPortFrom(netip.IPv6Unspecified(), at.Port())),
 	}
 	var found bool
 	err := l.Namespace(p).Do(func() error {
-		f, err := os.Open("/proc/thread-self/net/" + table)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		want := procAddr(at)
-		for s := bufio.NewScanner(f); s.Scan(); {
-			field := strings.Fields(s.Text())
-			if len(field) > 3 && field[3] == state && field[1] == want {
-				found = true
+		for _, name := range []string{table, table + "6"} {
+			f, err := os.Open("/proc/thread-self/net/" + name)
+			if err != nil {
+				return err
 			}
+			for s := bufio.NewScanner(f); s.Scan(); {
+				field := strings.Fields(s.Text())
+				found = found || len(field) > 3 && field[3] == state && slices.Contains(wanted, field[1])
+			}
+			f.Close()
 		}
 		return nil
 	})

@@ -27,6 +27,8 @@ type Program struct {
 	Args []string
 	Dir  string
 	Env  []string
+	// Input is its standard input; nil means none.
+	Input *os.File
 }
 
 // Process is a program running in the Lab, with the group of its children.
@@ -52,6 +54,9 @@ func (l *Lab) Start(p Program) (*Process, error) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, log, log
 	if cmd.Dir == "" {
 		cmd.Dir = l.Dir
+	}
+	if p.Input != nil {
+		cmd.Stdin = p.Input
 	}
 	cmd.Env = append(os.Environ(), p.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
