@@ -47,7 +47,7 @@ type DistributionSpec struct {
 // SourceSpec is one tuple of the source index (P-10, P-28, DEC-18).
 type SourceSpec struct {
 	IP         string    `yaml:"ip" json:"ip"`                                       // address or CIDR
-	Port       int       `yaml:"port,omitempty" json:"port,omitempty"`               // 0 or 1 = any port; always for tcp and tls (P-26)
+	Port       int       `yaml:"port,omitempty" json:"port,omitempty" zero:"ok"`     // 0 or 1 = any port; always for tcp and tls (P-26)
 	Transport  Transport `yaml:"transport,omitempty" json:"transport,omitzero"`      // default udp
 	TechPrefix string    `yaml:"tech_prefix,omitempty" json:"tech_prefix,omitempty"` // start of the Request-URI's user, removed
 	Local      string    `yaml:"local,omitempty" json:"local,omitempty"`             // our own address:port that received it; empty = any
@@ -112,12 +112,12 @@ type NumberingSpec struct {
 type MemberSpec struct {
 	ID         string     `yaml:"id" json:"id"`
 	Site       string     `yaml:"site" json:"site"`
-	Address    string     `yaml:"address,omitempty" json:"address,omitempty"`         // 198.51.100.10:5060 or [2001:db8::1]:5060
-	FQDN       string     `yaml:"fqdn,omitempty" json:"fqdn,omitempty"`               // name or name:port; without port by SRV (RFC 3263)
-	Transport  Transport  `yaml:"transport,omitempty" json:"transport,omitzero"`      // default udp
-	ServerName string     `yaml:"server_name,omitempty" json:"server_name,omitempty"` // name in the far end's certificate; default the fqdn
-	Weight     int        `yaml:"weight,omitempty" json:"weight,omitempty"`           // default 1
-	Priority   int        `yaml:"priority,omitempty" json:"priority,omitempty"`       // lower first; default 0
+	Address    string     `yaml:"address,omitempty" json:"address,omitempty"`             // 198.51.100.10:5060 or [2001:db8::1]:5060
+	FQDN       string     `yaml:"fqdn,omitempty" json:"fqdn,omitempty"`                   // name or name:port; without port by SRV (RFC 3263)
+	Transport  Transport  `yaml:"transport,omitempty" json:"transport,omitzero"`          // default udp
+	ServerName string     `yaml:"server_name,omitempty" json:"server_name,omitempty"`     // name in the far end's certificate; default the fqdn
+	Weight     int        `yaml:"weight,omitempty" json:"weight,omitempty"`               // default 1
+	Priority   int        `yaml:"priority,omitempty" json:"priority,omitempty" zero:"ok"` // lower first; default 0
 	Disabled   bool       `yaml:"disabled,omitempty" json:"disabled,omitempty"`
 	Limits     LimitsSpec `yaml:"limits,omitempty" json:"limits,omitzero"`
 }
