@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// console is what a command may touch of the world around it.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+}
+
+// cli holds what all commands share.
+type cli struct {
+	console
+	output string // table, json
+	client clientFlags
+}
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, args []string, con console) int {
+	c := &cli{console: con}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(con.in)
+	root.SetOut(con.out)
+	root.SetErr(con.err)
+	return report(con.err, root.ExecuteContext(ctx))
+}
+
+func (c *cli) root() *cobra.Command {
+	root := group("tandem", "A SIP session border controller cluster for trunking, in two sites or more",
+		c.configCommand(),
+		c.credentialCommand(), c.clusterCommand(), c.versionCommand())
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = false
+	flags := root.PersistentFlags()
+	flags.StringVarP(&c.output, "output", "o", "table", "table or json")
+	c.client.register(flags)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if c.output != "table" && c.output != "json" {
+			return usage("write -o table or -o json", "unknown output %q", c.output)
+		}
+		return nil
+	}
+	return root
+}
+
+// group is a command that only holds others.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			hint := cmd.CommandPath() + " --help"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+			}
+			return usage(hint, "%s has no command %q", cmd.CommandPath(), args[0])
+		},
+	}
+	g.AddCommand(subs...)
+	return g
+}
+
+// action wraps what a command does: an error that is not classified yet is a failed operation, so that
+// everything that cobra itself returns is known to be about the command line.
+func action(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := fn(cmd, args)
+		if _, classified := errors.AsType[*failure](err); err == nil || classified {
+			return err
+		}
+		return &failure{code: exitFailed, err: err}
+	}
+}
+
+// oneOf checks a word of the command line against the words that are possible.
+func oneOf(what, word string, words ...string) error {
+	for _, w := range words {
+		if w == word {
+			return nil
+		}
+	}
+	return usage("write one of: "+strings.Join(words, ", "), "unknown %s %q", what, word)
+}
