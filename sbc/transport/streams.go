@@ -1,0 +1,119 @@
+package transport
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// streams is the table of stream connections. Looking one up takes no lock.
+type streams struct {
+	flows    sync.Map // Flow -> *conn: every connection, from its accept or dial to its end
+	pool     sync.Map // poolKey -> *conn: the dialled ones
+	nextFlow atomic.Uint64
+
+	mu       sync.Mutex // guards the counts of accepted connections
+	accepted int
+	sources  map[netip.Prefix]int
+}
+
+// poolKey tells which requests may share a connection: RFC 5923 9.1, with the server name because it picks the certificates of
+// both sides.
+type poolKey struct {
+	transport  trunkgroup.Transport
+	local      netip.Addr
+	remote     netip.AddrPort
+	serverName string
+}
+
+// sendStream gives bytes to the flow of the target, or to the pooled connection of its key.
+func (s *Set) sendStream(t *Target, data []byte, ref uint64) {
+	e := entry{data: data, ref: ref, target: *t}
+	if t.Flow == 0 {
+		s.sendPooled(e)
+		return
+	}
+	c, ok := s.streams.flows.Load(t.Flow)
+	if !ok || !c.(*conn).send(e) {
+		s.fail(ref, *t, ErrFlowGone)
+	}
+}
+
+// sendPooled finds or dials a connection. One that ends at this very moment is replaced.
+func (s *Set) sendPooled(e entry) {
+	t := &e.target
+	key := poolKey{
+		transport: t.Transport, serverName: t.ServerName,
+		remote: netip.AddrPortFrom(t.Addr.Addr().Unmap(), t.Addr.Port()),
+	}
+	listener := -1
+	if l := s.pick(t); l != nil && l.stream != nil {
+		listener = l.stream.index
+		if local := l.addr.Addr(); !local.IsUnspecified() && local.Is4() == key.remote.Addr().Is4() {
+			key.local = local
+		}
+	}
+	for {
+		c, ok := s.streams.pool.Load(key)
+		if !ok {
+			fresh := newConn(s, t.Transport, listener)
+			fresh.pooled, fresh.key, fresh.remote = true, key, key.remote
+			if c, ok = s.streams.pool.LoadOrStore(key, fresh); !ok {
+				s.streams.flows.Store(fresh.flow, fresh)
+				if !s.spawn(fresh.dial) {
+					fresh.end(ErrClosed)
+				}
+			}
+		}
+		if c.(*conn).send(e) {
+			return
+		}
+		if s.ctx.Err() != nil {
+			s.fail(e.ref, e.target, ErrClosed)
+			return
+		}
+		s.streams.pool.CompareAndDelete(key, c)
+	}
+}
+
+// admit counts an accepted connection against the caps.
+func (t *streams) admit(source netip.Prefix, limits *Limits) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.accepted >= limits.MaxConns || t.sources[source] >= limits.MaxConnsPerSource {
+		return false
+	}
+	t.accepted++
+	t.sources[source]++
+	return true
+}
+
+// leave undoes admit.
+func (t *streams) leave(source netip.Prefix) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.accepted--
+	if t.sources[source]--; t.sources[source] == 0 {
+		delete(t.sources, source)
+	}
+}
+
+// closeAll ends every connection.
+func (t *streams) closeAll() {
+	t.flows.Range(func(_, c any) bool {
+		c.(*conn).end(ErrClosed)
+		return true
+	})
+}
+
+// sourceOf is the unit that MaxConnsPerSource counts: an IPv4 address or an IPv6 /64.
+func sourceOf(a netip.Addr) netip.Prefix {
+	bits := 64
+	if a.Is4() {
+		bits = 32
+	}
+	p, _ := a.Prefix(bits) // fails for an invalid address only: the zero prefix counts those
+	return p
+}
