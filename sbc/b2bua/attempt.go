@@ -1,0 +1,227 @@
+package b2bua
+
+import (
+	"net/netip"
+
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// try is one attempt: an INVITE to one member (or to a peer node, for a
+// hand-off) and what came back.
+type try struct {
+	call   *Call
+	index  int // the sequence engine's number
+	cand   trunkgroup.Candidate
+	node   int // index in the hand-off's nodes; -1 for a member
+	tx     *inviteTx
+	heard  bool         // any response came
+	final  *sip.Message // its final failure
+	callID string
+}
+
+// dial puts the INVITE of an attempt on the wire. Each attempt is a new dialog
+// shaped from the caller's own request, never from an earlier attempt (S-003,
+// S-082).
+func (c *Call) dial(attempt, target int) {
+	s := c.s
+	t := &try{call: c, index: attempt, cand: c.cands[target], node: -1}
+	c.tries = append(c.tries, t)
+	m := t.cand.Member
+	listener, ok := s.listener(m.Transport, t.cand.Addr.Addr())
+	if !ok {
+		c.do(c.seq.Undialable(s.now, attempt, "no_listener"))
+		return
+	}
+	hop := transport.Target{
+		Transport: m.Transport, Addr: t.cand.Addr, Listener: listener, ServerName: m.ServerName,
+	}
+	host := memberHost(t.cand)
+	o := c.legOutline(hop)
+	o.uri = "sip:" + c.calledUser(m) + "@" + host + uriTransport(m.Transport)
+	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(host))
+	t.callID = id.callID
+	t.tx = s.sendInvite(&o, id, t)
+}
+
+// legOutline is what all INVITEs of a call share.
+func (c *Call) legOutline(hop transport.Target) outline {
+	s := c.s
+	forwards := 70
+	if n := c.msg.MaxForwards(); n >= 0 {
+		forwards = n - 1
+	}
+	lines := make([]byte, 0, crossingSize(c.msg)+96)
+	lines = append(lines, allowLine...)
+	return outline{
+		method: sip.INVITE, seq: 1, token: s.newBranch(), maxForwards: forwards, hop: hop, contact: true,
+		lines:       appendCrossing(lines, c.msg),
+		contentType: c.msg.Header(sip.ContentType), body: c.msg.Body(),
+	}
+}
+
+// legIdentity completes the outline with a new dialog's identifiers.
+func (c *Call) legIdentity(o *outline, local, remote string) identity {
+	id := identity{
+		uri: o.uri, callID: c.s.mint(), localTag: c.s.mint(), local: local, remote: remote,
+		seq: o.seq, hop: o.hop,
+	}
+	o.callID, o.from, o.to = id.callID, local+";tag="+id.localTag, remote
+	o.sizeEstimate = 768 + len(o.lines) + len(o.body)
+	return id
+}
+
+// calledUser is the user part of the Request-URI: the number in E.164; towards
+// carriers with the parameters that the caller put behind it (NUM-01).
+func (c *Call) calledUser(m *trunkgroup.Member) string {
+	if m.Group.Role != trunkgroup.PSTNProvider {
+		return c.called
+	}
+	for i := range c.calledRaw {
+		if c.calledRaw[i] == ';' {
+			return c.called + c.calledRaw[i:]
+		}
+	}
+	return c.called
+}
+
+// callerAddress is the From of a B leg: the caller's name and number at our own
+// address. An anonymous caller stays as he is (RFC 3323 4.1).
+func (c *Call) callerAddress(hop transport.Target) string {
+	return readdress(c.msg.Header(sip.From), c.s.sentBy(hop))
+}
+
+// calledAddress is the To of a B leg: what the caller wrote, at the far end's
+// host (NUM-08).
+func (c *Call) calledAddress(host string) string {
+	return readdress(c.msg.Header(sip.To), host)
+}
+
+// readdress rewrites the host of a From or To value and drops its parameters.
+func readdress(v []byte, host string) string {
+	a, err := sip.ParseNameAddr(v)
+	if err != nil {
+		return "<sip:" + host + ">"
+	}
+	u, err := sip.ParseURI(a.URI)
+	if err != nil {
+		return withoutTag(v)
+	}
+	b := make([]byte, 0, len(v)+len(host)+8)
+	if len(a.Display) > 0 {
+		b = append(append(append(b, '"'), a.Display...), `" `...)
+	}
+	b = append(b, '<')
+	switch {
+	case u.Scheme == "tel" || string(u.Host) == "anonymous.invalid":
+		b = append(b, a.URI...)
+	default:
+		b = append(append(b, u.Scheme...), ':')
+		if len(u.User) > 0 {
+			b = append(append(b, u.User...), '@')
+		}
+		b = append(b, host...)
+	}
+	return string(append(b, '>'))
+}
+
+// memberHost is the host part that names a member: its name when it has one.
+func memberHost(cand trunkgroup.Candidate) string {
+	if cand.Member.FQDN == "" {
+		return cand.Addr.String()
+	}
+	if cand.Member.Port == 0 {
+		return cand.Member.FQDN
+	}
+	return cand.Member.FQDN + ":" + portText(cand.Member.Port)
+}
+
+func uriTransport(t trunkgroup.Transport) string {
+	switch t {
+	case trunkgroup.TCP:
+		return ";transport=tcp"
+	case trunkgroup.TLS:
+		return ";transport=tls"
+	default:
+		return ""
+	}
+}
+
+// progressed takes a provisional response of the attempt.
+func (t *try) progressed(_ *inviteTx, m *sip.Message) {
+	t.hear()
+	c := t.call
+	c.event = m
+	if t.node >= 0 {
+		c.hand.progressed(t, m)
+	} else {
+		c.do(c.seq.Provisional(c.s.now, t.index, m.Status()))
+	}
+	c.event = nil
+}
+
+// refused takes the attempt's final failure.
+func (t *try) refused(_ *inviteTx, m *sip.Message) {
+	t.hear()
+	t.final = m
+	c := t.call
+	c.event = m
+	if t.node >= 0 {
+		c.hand.refused(t, m)
+	} else {
+		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
+	}
+	c.event = nil
+}
+
+// accepted takes the attempt's 2xx.
+func (t *try) accepted(_ *inviteTx, m *sip.Message) {
+	t.hear()
+	c := t.call
+	c.event = m
+	if t.node >= 0 {
+		c.hand.accepted(t, m)
+	} else {
+		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
+	}
+	c.event = nil
+	if c.winner != t {
+		// The sequence did not want it: hang the dialog up.
+		t.tx.owner = nil
+		t.tx.hangUp(m)
+	}
+}
+
+// lost takes the news that the attempt will have no final response.
+func (t *try) lost(_ *inviteTx, err error) {
+	c := t.call
+	if t.node >= 0 {
+		c.hand.lost(t)
+		return
+	}
+	cause := failureCause(err)
+	if !t.heard {
+		c.s.env.Evidence(t.cand.Member, t.cand.Addr, false, cause)
+	}
+	if neverSent(err) {
+		c.do(c.seq.Undialable(c.s.now, t.index, cause))
+		return
+	}
+	c.do(c.seq.TransportError(c.s.now, t.index, cause))
+}
+
+// hear notes the first sign of life: it resets the evidence against the member
+// (DEC-11).
+func (t *try) hear() {
+	if !t.heard {
+		t.heard = true
+		if t.node < 0 {
+			t.call.s.env.Evidence(t.cand.Member, t.cand.Addr, true, "")
+		}
+	}
+}
+
+func portText(p uint16) string {
+	return netip.AddrPortFrom(netip.IPv4Unspecified(), p).String()[len("0.0.0.0:"):]
+}

@@ -1,0 +1,145 @@
+package b2bua
+
+import (
+	"github.com/tandem-sbc/tandem/sbc/sip"
+)
+
+// trying stops the caller's repetitions at once.
+func (c *Call) trying() {
+	b := sip.AppendResponse(nil, c.msg, 100, "", nil, c.source, nil, nil, nil)
+	c.in.last = b
+	c.s.env.Send(c.in.reply, b, 0)
+}
+
+// tagFor returns the To tag of a response to the caller that stems from an
+// early dialog of the B side. It is one tag for the whole hunt until an SDP
+// went to the caller in a 1xx: from then on another attempt, or another early
+// dialog, shows as a fork with a tag of its own (DEC-01). A hand-off leg keeps
+// early dialogs apart from the start.
+func (c *Call) tagFor(e early, sdp bool) string {
+	for i := range c.forks {
+		if c.forks[i].early == e {
+			c.useTag(c.forks[i].aTag)
+			return c.tag
+		}
+	}
+	if len(c.forks) > 0 && (c.sdpSent && c.sdpFrom != e || c.token.yes) {
+		c.useTag(c.s.mint())
+	}
+	c.forks = append(c.forks, fork{e, c.tag})
+	if sdp && !c.sdpSent {
+		c.sdpSent, c.sdpFrom = true, e
+	}
+	return c.tag
+}
+
+// useTag makes a tag the present one; requests with any earlier one still find
+// the call.
+func (c *Call) useTag(tag string) {
+	if tag == c.tag {
+		return
+	}
+	c.a.others = append(c.a.others, c.a.localTag)
+	c.tag, c.a.localTag = tag, tag
+}
+
+// relayProvisional passes a 101-199 to the caller with its SDP, byte for byte.
+func (c *Call) relayProvisional(e early, m *sip.Message) {
+	if c.in == nil || m == nil {
+		return
+	}
+	tag := c.tagFor(e, len(m.Body()) > 0)
+	b := c.response(m.Status(), string(m.Reason()), tag, m, nil)
+	c.in.last = b
+	c.s.env.Send(c.in.reply, b, 0)
+	if c.times.progress.IsZero() {
+		c.times.progress = c.s.now
+		c.shareState(OpenProgress)
+		c.countPDD()
+	}
+}
+
+// response writes a response to the caller's INVITE. from is the far end's
+// response whose headers and body cross, or nil; extra is complete header
+// lines.
+func (c *Call) response(code int, reason, tag string, from *sip.Message, extra []byte) []byte {
+	lines := make([]byte, 0, 256+len(extra))
+	if code < 300 {
+		lines = sip.AppendEach(lines, c.msg, sip.RecordRoute)
+		lines = c.s.appendContact(lines, c.in.reply)
+		lines = append(lines, allowLine...)
+	}
+	if c.s.cfg.UserAgent != "" {
+		lines = append(append(append(lines, "Server: "...), c.s.cfg.UserAgent...), "\r\n"...)
+	}
+	var contentType, body []byte
+	if from != nil {
+		lines = appendCrossing(lines, from)
+		contentType, body = from.Header(sip.ContentType), from.Body()
+	}
+	lines = append(lines, extra...)
+	size := len(c.msg.Raw()) - len(c.msg.Body()) + len(lines) + len(body) + 128
+	return sip.AppendResponse(make([]byte, 0, size), c.msg, code, reason, []byte(tag), c.source, lines, contentType, body)
+}
+
+// forward gives the caller a definitive failure of an attempt as it came
+// (S-034, S-053), but for what belongs to that leg alone (DEC-23).
+func (c *Call) forward(t *try) {
+	if t == nil || t.final == nil {
+		c.fail(500, "")
+		return
+	}
+	m := t.final
+	code, reason := m.Status(), string(m.Reason())
+	switch {
+	case code == 401 || code == 407 || code == 420 || code == 421 || code == 494:
+		code, reason, m = 500, "", nil
+	case code < 400:
+		code, reason, m = 480, "", nil
+	}
+	c.end.cause = vendorCause(t.final.Status())
+	c.finalFailure(code, reason, m)
+}
+
+// fail gives the caller our own final response.
+func (c *Call) fail(code int, cause string) {
+	c.end.cause = cause
+	c.finalFailure(code, "", nil)
+}
+
+// finalFailure ends the caller's INVITE and with it the call.
+func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
+	if c.in == nil || c.phase != hunting {
+		return
+	}
+	if reason == "" {
+		reason = sip.ReasonPhrase(code)
+	}
+	var extra []byte
+	if code == 480 && from == nil {
+		extra = append(extra, "Reason: Q.850;cause=38;text=\"network out of order\"\r\n"...)
+	}
+	if c.token.yes {
+		extra = c.appendAttempts(extra, from != nil)
+	}
+	b := c.response(code, reason, c.tag, from, extra)
+	c.s.env.Send(c.in.reply, b, 0)
+	c.closeInvite(b, true)
+	c.end.code, c.end.reason = code, reason
+	c.finish()
+	c.remove()
+}
+
+// closeInvite turns the caller's server transaction into what lingers of it: a
+// failure is repeated until its ACK, a 2xx is repeated by the call and only
+// absorbs (RFC 6026).
+func (c *Call) closeInvite(b []byte, failure bool) {
+	in, s := c.in, c.s
+	delete(s.server, in.key)
+	if !failure {
+		b = nil
+	}
+	s.linger.AddFinal(in.key, b, in.reply, true, in.reply.Transport.Reliable(), &s.cfg.Timers, s.now)
+	c.in = nil
+	c.shareState(OpenClosed)
+}

@@ -1,0 +1,295 @@
+package b2bua
+
+import (
+	"net/netip"
+	"strconv"
+
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// leg is one dialog of a call: the caller's or a callee's (RFC 3261 12).
+type leg struct {
+	call   *Call
+	caller bool
+	key    uint64 // in Shard.dialogs
+
+	callID              string
+	localTag, remoteTag string
+	// local and remote are the values of From and To as we send them,
+	// without the tag parameter.
+	local, remote string
+	localSeq      uint32
+	remoteSeq     uint32
+	// target is the remote target: the URI of the far end's Contact.
+	target string
+	// routes is the route set in the order of use: URIs in angle brackets.
+	routes []string
+	// base is where the dialog was set up from or to; hop is where requests
+	// in it go.
+	base, hop transport.Target
+	// others are further tags that the caller knows this dialog by (DEC-01).
+	others []string
+}
+
+// matches tells whether a request belongs to this dialog.
+func (l *leg) matches(callID, localTag, remoteTag []byte) bool {
+	if l.callID != string(callID) || l.remoteTag != string(remoteTag) {
+		return false
+	}
+	if l.localTag == string(localTag) {
+		return true
+	}
+	for _, tag := range l.others {
+		if tag == string(localTag) {
+			return true
+		}
+	}
+	return false
+}
+
+// setTarget takes the remote target from a Contact value and works out the
+// next hop (RFC 3261 12.2.1.1).
+func (l *leg) setTarget(s *Shard, contact []byte) {
+	if len(contact) > 0 {
+		if a, err := sip.ParseNameAddr(contact); err == nil {
+			l.target = string(a.URI)
+		}
+	}
+	next := l.target
+	if len(l.routes) > 0 {
+		next = uriOf(l.routes[0])
+	}
+	l.hop = s.nextHop(next, l.base, len(l.routes) > 0)
+}
+
+func uriOf(route string) string {
+	a, err := sip.ParseNameAddr([]byte(route))
+	if err != nil {
+		return ""
+	}
+	return string(a.URI)
+}
+
+// nextHop returns where a request for a URI goes. There is no DNS on the call
+// path: a host that is not an address keeps the address that the dialog was
+// set up with, and an open connection is reused (RFC 5923).
+func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transport.Target {
+	if base.Transport == trunkgroup.Interconnect || (base.Flow != 0 && !routed) {
+		return base
+	}
+	u, err := sip.ParseURI([]byte(uri))
+	if err != nil {
+		return base
+	}
+	ip, err := netip.ParseAddr(trimBrackets(string(u.Host)))
+	if err != nil {
+		return base
+	}
+	to := base
+	to.Flow = 0
+	if v, ok := sip.Param(u.Params, "transport"); ok {
+		if t, err := trunkgroup.ParseTransport(string(v)); err == nil {
+			to.Transport = t
+		}
+	} else if u.Scheme == "sips" {
+		to.Transport = trunkgroup.TLS
+	}
+	port := u.Port
+	if port == 0 {
+		port = 5060
+		if to.Transport == trunkgroup.TLS {
+			port = 5061
+		}
+	}
+	to.Addr = netip.AddrPortFrom(ip, port)
+	if i, ok := s.listener(to.Transport, ip); ok && (to.Transport != base.Transport || ip.Is4() != base.Addr.Addr().Is4()) {
+		to.Listener = i
+	}
+	return to
+}
+
+func trimBrackets(host string) string {
+	if len(host) > 2 && host[0] == '[' && host[len(host)-1] == ']' {
+		return host[1 : len(host)-1]
+	}
+	return host
+}
+
+// listener returns the first listener for a transport and address family.
+func (s *Shard) listener(t trunkgroup.Transport, ip netip.Addr) (int, bool) {
+	v6 := ip.Is6() && !ip.Is4In6()
+	for i, l := range s.cfg.Listeners {
+		if l.Transport == t && l.IPv6 == v6 {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// setRoutes takes the route set from Record-Route: in order for the server
+// side, reversed for the client side (RFC 3261 12.1).
+func (l *leg) setRoutes(m *sip.Message, reverse bool) {
+	l.routes = l.routes[:0]
+	m.EachOf(sip.RecordRoute, func(v []byte) bool {
+		sip.EachValue(v, func(one []byte) bool {
+			l.routes = append(l.routes, string(one))
+			return len(l.routes) < 16
+		})
+		return len(l.routes) < 16
+	})
+	if reverse {
+		for i, j := 0, len(l.routes)-1; i < j; i, j = i+1, j-1 {
+			l.routes[i], l.routes[j] = l.routes[j], l.routes[i]
+		}
+	}
+}
+
+// requestURI returns the Request-URI and the Route values of a request in the
+// dialog; a first route without lr is a strict router (RFC 3261 12.2.1.1).
+func (l *leg) requestURI() (uri string, routes []string) {
+	if len(l.routes) == 0 {
+		return l.target, nil
+	}
+	first := uriOf(l.routes[0])
+	if u, err := sip.ParseURI([]byte(first)); err == nil {
+		if _, loose := sip.Param(u.Params, "lr"); loose {
+			return l.target, l.routes
+		}
+	}
+	return first, append(append([]string(nil), l.routes[1:]...), "<"+l.target+">")
+}
+
+// outline is what a request that we send is made of.
+type outline struct {
+	method       string
+	uri          string
+	routes       []string
+	from, to     string // complete values, with tags
+	callID       string
+	seq          uint32
+	token        uint64
+	maxForwards  int
+	hop          transport.Target
+	contact      bool
+	lines        []byte // complete further header lines
+	contentType  []byte
+	body         []byte
+	userAgent    string
+	sizeEstimate int
+}
+
+// appendRequest writes a request. Nothing in it comes from the other leg but
+// what the caller of this function put into lines and body.
+func (s *Shard) appendRequest(o *outline) []byte {
+	size := o.sizeEstimate
+	if size == 0 {
+		size = 512 + len(o.lines) + len(o.body)
+	}
+	b := make([]byte, 0, size)
+	b = append(b, o.method...)
+	b = append(b, ' ')
+	b = append(b, o.uri...)
+	b = append(b, " SIP/2.0\r\nVia: SIP/2.0/"...)
+	b = append(b, s.viaTransport(o.hop)...)
+	b = append(b, ' ')
+	b = append(b, s.sentBy(o.hop)...)
+	b = append(b, ";branch="...)
+	b = appendBranch(b, o.token)
+	if o.hop.Transport == trunkgroup.UDP {
+		b = append(b, ";rport"...)
+	}
+	for _, r := range o.routes {
+		b = append(append(b, "\r\nRoute: "...), r...)
+	}
+	b = append(b, "\r\nMax-Forwards: "...)
+	b = strconv.AppendInt(b, int64(o.maxForwards), 10)
+	b = append(append(b, "\r\nFrom: "...), o.from...)
+	b = append(append(b, "\r\nTo: "...), o.to...)
+	b = append(append(b, "\r\nCall-ID: "...), o.callID...)
+	b = append(b, "\r\nCSeq: "...)
+	b = strconv.AppendUint(b, uint64(o.seq), 10)
+	b = append(append(b, ' '), o.method...)
+	b = append(b, "\r\n"...)
+	if o.contact {
+		b = s.appendContact(b, o.hop)
+	}
+	if s.cfg.UserAgent != "" {
+		b = append(append(append(b, "User-Agent: "...), s.cfg.UserAgent...), "\r\n"...)
+	}
+	b = append(b, o.lines...)
+	return appendBody(b, o.contentType, o.body)
+}
+
+func appendBody(b, contentType, body []byte) []byte {
+	if len(body) > 0 && len(contentType) > 0 {
+		b = append(append(append(b, "Content-Type: "...), contentType...), "\r\n"...)
+	}
+	b = append(b, "Content-Length: "...)
+	b = strconv.AppendInt(b, int64(len(body)), 10)
+	b = append(b, "\r\n\r\n"...)
+	return append(b, body...)
+}
+
+func (s *Shard) viaTransport(t transport.Target) string {
+	switch t.Transport {
+	case trunkgroup.TCP, trunkgroup.Interconnect:
+		return "TCP"
+	case trunkgroup.TLS:
+		return "TLS"
+	default:
+		return "UDP"
+	}
+}
+
+// interconnectDomain is the host part of what nodes write to each other; it
+// never leaves the interconnect (RFC 2606 reserves it).
+const interconnectDomain = ".interconnect.invalid"
+
+// sentBy returns what Via and Contact name as our address towards a hop.
+func (s *Shard) sentBy(t transport.Target) string {
+	if t.Transport == trunkgroup.Interconnect {
+		return s.cfg.Node + interconnectDomain
+	}
+	if t.Listener >= 0 && t.Listener < len(s.cfg.Listeners) {
+		return s.cfg.Listeners[t.Listener].Advertise
+	}
+	return "invalid"
+}
+
+// appendContact appends our Contact towards a hop as a header line.
+func (s *Shard) appendContact(b []byte, t transport.Target) []byte {
+	b = append(b, "Contact: <sip:"...)
+	b = append(b, s.sentBy(t)...)
+	switch t.Transport {
+	case trunkgroup.TCP:
+		b = append(b, ";transport=tcp"...)
+	case trunkgroup.TLS:
+		b = append(b, ";transport=tls"...)
+	}
+	return append(b, ">\r\n"...)
+}
+
+// inside returns the outline of a request in the dialog. An ACK for a 2xx has
+// the number of its INVITE, every other request the next one.
+func (l *leg) inside(s *Shard, method string) outline {
+	uri, routes := l.requestURI()
+	o := outline{
+		method: method, uri: uri, routes: routes,
+		from: l.local + ";tag=" + l.localTag, to: l.withRemoteTag(),
+		callID: l.callID, token: s.newBranch(), maxForwards: 70, hop: l.hop,
+	}
+	if method != sip.ACK {
+		l.localSeq++
+		o.seq = l.localSeq
+	}
+	return o
+}
+
+func (l *leg) withRemoteTag() string {
+	if l.remoteTag == "" {
+		return l.remote
+	}
+	return l.remote + ";tag=" + l.remoteTag
+}

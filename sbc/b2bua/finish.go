@@ -1,0 +1,233 @@
+package b2bua
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/sbc/hunt"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+)
+
+// callID makes Tandem's own id of a call, one over both sites and all records.
+func callID(now time.Time, high, low uint64) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(now)) // fails after the year 10889 only
+	var entropy [10]byte
+	for i := range entropy {
+		if i < 8 {
+			entropy[i] = byte(high >> (8 * i))
+		} else {
+			entropy[i] = byte(low >> (8 * (i - 8)))
+		}
+	}
+	_ = id.SetEntropy(entropy[:]) // fails on a wrong length only
+	return id.String()
+}
+
+// setPhase moves the call on. Every change of phase is here.
+func (c *Call) setPhase(p phase) { c.phase = p }
+
+// settleAttempts keeps the list of attempts for the record and lets go of what
+// only the hunt needed: a call that is up holds no message and no sequence.
+func (c *Call) settleAttempts() {
+	c.rec = c.record()
+	c.msg, c.seq, c.cands, c.tries, c.forks, c.event, c.todo = nil, nil, nil, nil, nil, nil, nil
+	if c.hand != nil {
+		c.hand.release()
+		c.hand = nil
+	}
+}
+
+// record writes down all that is known of the call while it hunts.
+func (c *Call) record() *cdr.Record {
+	r := &cdr.Record{
+		CallID: c.id, Kind: cdr.KindCall, Version: 1, Final: true,
+		Node: c.s.cfg.Node, Site: c.s.cfg.Site, EgressSite: c.s.cfg.Site,
+		Direction: cdr.Direction(c.dir.String()),
+		Caller:    c.callerRaw, CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw,
+		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Transport: c.proto.String(),
+		AuthUser: c.user,
+	}
+	if c.token.yes {
+		r.Kind = cdr.KindHandoff
+	}
+	if c.ingress != nil {
+		r.IngressGroup = c.ingress.Name
+	}
+	if c.customer != nil {
+		r.Customer = c.customer.Name
+	}
+	if c.msg != nil {
+		r.To = userOf(c.msg.Header(sip.To))
+		r.UserAgent = string(c.msg.Header(sip.UserAgent))
+	}
+	c.recordAttempts(r)
+	return r
+}
+
+func (c *Call) recordAttempts(r *cdr.Record) {
+	if c.seq == nil {
+		return
+	}
+	for i, a := range c.seq.Attempts() {
+		out := cdr.Attempt{
+			N: i + 1, Dialed: a.Dialed, Progress: a.Progress, Code: a.Code, Cause: a.Cause, Elapsed: a.Elapsed,
+			Group: a.Group, Member: a.Member, Site: a.Site,
+		}
+		if a.Site == "" && a.Target >= 0 && a.Target < len(c.cands) {
+			m := c.cands[a.Target].Member
+			out.Group, out.Member, out.Site = m.Group.Name, m.ID, c.s.cfg.Site
+		}
+		if t := c.try(i); t != nil && a.Site == "" {
+			out.EgressCallID = t.callID
+		}
+		r.Attempts = append(r.Attempts, out)
+		r.EgressGroup, r.EgressMember, r.EgressSite = out.Group, out.Member, out.Site
+	}
+	r.HandedOff = c.hand != nil
+	if c.winner != nil {
+		r.EgressCallID = c.winner.callID
+		if n := len(r.Attempts); n > 0 && r.EgressCallID == "" {
+			r.EgressCallID = r.Attempts[n-1].EgressCallID
+		}
+	}
+}
+
+// finish writes the call's one record and releases what it counted. It runs
+// once, whatever ended the call.
+func (c *Call) finish() {
+	if c.finished {
+		return
+	}
+	c.finished = true
+	r := c.rec
+	if r == nil {
+		r = c.record()
+	}
+	now := c.s.now
+	c.times.end = now
+	r.Progress, r.Answer, r.End = c.times.progress, c.times.answer, now
+	if first := firstOf(c.times.progress, c.times.answer); !first.IsZero() {
+		r.PDD = first.Sub(c.times.start)
+	}
+	r.SIPCode, r.SIPReason = c.end.code, c.end.reason
+	cause := cdr.CauseOf(c.end.code)
+	r.HangupCause, r.HangupQ850 = cause.Name, cause.Q850
+	if c.end.cause != "" {
+		r.HangupCause = c.end.cause
+	}
+	r.HangupParty = cdr.Party(c.end.party)
+	if r.HangupParty == "" {
+		r.HangupParty = cdr.System
+		if c.definitive {
+			r.HangupParty = cdr.Callee
+		}
+	}
+	c.s.env.Finished(r)
+	if c.seqBegun {
+		answeredFor := 0.0
+		if !c.times.answer.IsZero() {
+			answeredFor = now.Sub(c.times.answer).Seconds()
+		}
+		c.s.env.Count(Event{
+			Kind: EventCallEnded, Group: c.customer, Direction: c.dir.String(),
+			Result: callResult(r), Value: answeredFor,
+		})
+	}
+}
+
+// callResult is the label that calls are counted under.
+func callResult(r *cdr.Record) string {
+	switch {
+	case !r.Answer.IsZero():
+		return "answered"
+	case r.SIPCode == 486 || r.SIPCode == 600:
+		return "busy"
+	case r.SIPCode == 487:
+		return "cancelled"
+	case r.SIPCode == 408 || r.SIPCode == 480:
+		return "no_answer"
+	case r.SIPCode == 404:
+		return "no_route"
+	case r.SIPCode < 500 || r.SIPCode >= 600:
+		return "rejected"
+	}
+	return "failed"
+}
+
+// remove takes the call out of the shard.
+func (c *Call) remove() {
+	s := c.s
+	if c.phase == over {
+		return
+	}
+	c.setPhase(over)
+	s.alarms.drop(c)
+	delete(s.calls, c)
+	for _, l := range [...]*leg{c.a, c.b} {
+		if l != nil && s.dialogs[l.key] == l {
+			delete(s.dialogs, l.key)
+		}
+	}
+	if c.in != nil {
+		delete(s.server, c.in.key)
+	}
+	if c.hand != nil {
+		c.hand.release()
+	}
+	c.shareState(OpenClosed)
+}
+
+func (c *Call) countPDD() {
+	c.s.env.Count(Event{
+		Kind: EventPDD, Group: c.customer, Direction: c.dir.String(),
+		Value: c.s.now.Sub(c.times.start).Seconds(),
+	})
+}
+
+func firstOf(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}
+
+func userOf(v []byte) string {
+	a, err := sip.ParseNameAddr(v)
+	if err != nil {
+		return ""
+	}
+	u, err := sip.ParseURI(a.URI)
+	if err != nil {
+		return ""
+	}
+	return string(u.User)
+}
+
+// vendorCause names what the far end said.
+func vendorCause(code int) string { return "VENDOR_" + strconv.Itoa(code) }
+
+// failureCause is the attempt's cause for a transport's error.
+func failureCause(err error) string {
+	var icmp *transport.ICMPError
+	switch {
+	case errors.Is(err, errTimeout):
+		return hunt.CauseNoResponse
+	case errors.As(err, &icmp):
+		return "icmp"
+	default:
+		return hunt.CauseTransport
+	}
+}
+
+// neverSent tells whether an error means that no byte of the INVITE left: then
+// nobody rang, and the member is not to blame for more than being away.
+func neverSent(err error) bool {
+	return errors.Is(err, transport.ErrNoListener) || errors.Is(err, transport.ErrNoTLS) ||
+		errors.Is(err, transport.ErrQueueFull) || errors.Is(err, transport.ErrClosed)
+}

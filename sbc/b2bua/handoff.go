@@ -1,0 +1,252 @@
+package b2bua
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/sbc/hunt"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// handoffAttempt stands for the hand-off leg among the early dialogs of a
+// call; it is no attempt of its own (DEC-06).
+const handoffAttempt = -1
+
+// handedOver is the token of a call that a peer node handed to us.
+type handedOver struct {
+	geo.Token
+	yes bool
+}
+
+// handing is a call's hand-off to the peer site, from the origin's side.
+type handing struct {
+	call    *Call
+	site    string
+	nodes   []geo.PeerNode
+	machine *geo.Handoff
+	tries   []*try
+	winner  *try
+	refusal *try
+	reason  string
+}
+
+// handOff asks the peer site to take the call (DEC-04 to DEC-07).
+func (c *Call) handOff(budget time.Duration) {
+	s := c.s
+	table, _ := s.env.Routing()
+	sites := table.PeerSites(s.cfg.Site)
+	h := &handing{call: c, nodes: geo.Nodes(s.env.Peers(), sites), reason: c.handoffReason()}
+	if len(sites) > 0 {
+		h.site = sites[0]
+	}
+	h.machine = geo.NewHandoff(h.nodes, budget, s.now)
+	c.hand = h
+	h.do(h.machine.Start(s.now))
+}
+
+// handoffReason says in one word why the call leaves this site.
+func (c *Call) handoffReason() string {
+	reason := "no_active_member"
+	for _, a := range c.seq.Attempts() {
+		switch {
+		case a.Final:
+			return "reroute_cause"
+		case a.Dialed:
+			reason = "no_response"
+		}
+	}
+	return reason
+}
+
+// do carries out the machine's actions.
+func (h *handing) do(actions []geo.Action) {
+	// The slice is the machine's; carrying an action out may step it again.
+	for _, a := range append([]geo.Action(nil), actions...) {
+		h.perform(a)
+	}
+}
+
+func (h *handing) perform(a geo.Action) {
+	c := h.call
+	now := c.s.now
+	switch a.Kind {
+	case geo.Try:
+		h.ask(a.Node)
+	case geo.Cancel:
+		if t := h.try(a.Node); t != nil {
+			t.tx.cancel()
+		}
+	case geo.Release:
+		if t := h.try(a.Node); t != nil && c.event != nil {
+			t.tx.owner = nil
+			t.tx.hangUp(c.event)
+		}
+	case geo.Accept:
+		h.site = h.nodes[a.Node].Site
+		h.count("accepted")
+		c.do(c.seq.HandoffProvisional(now, 100))
+	case geo.Relay:
+		c.do(c.seq.HandoffProvisional(now, a.Code))
+	case geo.Answer:
+		h.winner = h.try(a.Node)
+		h.count("answered")
+		r := peerResult(c.event)
+		r.Answered, r.Accepted, r.Code = true, true, a.Code
+		c.do(c.seq.HandoffDone(now, r))
+	case geo.Refused:
+		h.refusal = h.try(a.Node)
+		h.count("refused")
+		r := peerResult(h.refusal.final)
+		r.Accepted, r.Code = a.Accepted, a.Code
+		c.do(c.seq.HandoffDone(now, r))
+	case geo.Exhausted:
+		h.count("exhausted")
+		c.do(c.seq.HandoffDone(now, hunt.HandoffResult{Accepted: a.Accepted}))
+	}
+}
+
+func (h *handing) count(result string) {
+	c := h.call
+	c.s.env.Count(Event{
+		Kind: EventHandoff, Direction: "sent", From: c.s.cfg.Site, To: h.site,
+		Reason: h.reason, Result: result, Group: c.customer,
+	})
+}
+
+func (h *handing) try(node int) *try {
+	for _, t := range h.tries {
+		if t.node == node {
+			return t
+		}
+	}
+	return nil
+}
+
+// ask sends the caller's INVITE as it was received to a peer node, with the
+// token that says what the node needs to go on (DEC-07).
+func (h *handing) ask(node int) {
+	c := h.call
+	s := c.s
+	peer := h.nodes[node]
+	hop := transport.Target{Transport: trunkgroup.Interconnect, Node: peer.Name}
+	t := &try{call: c, index: handoffAttempt, node: node}
+	h.tries = append(h.tries, t)
+	o := c.legOutline(hop)
+	o.uri = string(c.msg.RequestURI())
+	id := c.legIdentity(&o, withoutTag(c.msg.Header(sip.From)), withoutTag(c.msg.Header(sip.To)))
+	t.callID = id.callID
+	table, _ := s.env.Routing()
+	token := geo.Token{
+		CallID: c.id, Origin: s.cfg.Node, Boot: uint64(s.cfg.Boot), Target: peer.Name, Hop: geo.MaxHop,
+		Group: c.customer.Name, Version: table.Version(), Budget: h.budget(), Tried: c.tried(),
+		Called: c.called, Direction: c.dir.String(),
+	}
+	o.lines = append(o.lines, sip.Handoff.String()...)
+	o.lines = append(o.lines, ": "...)
+	o.lines = token.Append(o.lines, s.cfg.HandoffKey, []byte(id.callID), []byte(id.localTag))
+	o.lines = append(o.lines, "\r\n"...)
+	t.tx = s.sendInvite(&o, id, t)
+}
+
+// budget is what the peer may take until its first 18x.
+func (h *handing) budget() time.Duration {
+	if d := h.call.seq.Deadline(); !d.IsZero() {
+		return d.Sub(h.call.s.now)
+	}
+	return hunt.HandoffLimit
+}
+
+// tried lists the members that were dialled.
+func (c *Call) tried() []string {
+	var keys []string
+	for _, a := range c.seq.Attempts() {
+		if a.Dialed && a.Target >= 0 && a.Target < len(c.cands) {
+			keys = append(keys, c.cands[a.Target].Member.Key)
+		}
+	}
+	return keys
+}
+
+func (h *handing) progressed(t *try, m *sip.Message) {
+	h.do(h.machine.Provisional(h.call.s.now, t.node, m.Status()))
+}
+
+func (h *handing) refused(t *try, m *sip.Message) {
+	h.do(h.machine.Final(h.call.s.now, t.node, m.Status(), m.Has(sip.Attempts)))
+}
+
+func (h *handing) accepted(t *try, m *sip.Message) {
+	h.do(h.machine.Final(h.call.s.now, t.node, m.Status(), m.Has(sip.Attempts)))
+}
+
+func (h *handing) lost(t *try) { h.do(h.machine.Failed(h.call.s.now, t.node)) }
+
+func (h *handing) expire(now time.Time) {
+	if d := h.machine.Deadline(); !d.IsZero() && !now.Before(d) {
+		h.do(h.machine.Expire(now))
+		h.call.arm()
+	}
+}
+
+// cancel gives the hand-off up: every node that has spoken gets a CANCEL, any
+// other when it speaks (DEC-02).
+func (h *handing) cancel() {
+	h.do(h.machine.Cancel(h.call.s.now))
+	h.release()
+}
+
+// release lets go of every node but the winner. Their transactions clean up by
+// themselves.
+func (h *handing) release() {
+	for _, t := range h.tries {
+		if t != h.winner {
+			t.tx.abandon()
+		}
+	}
+}
+
+// takenElsewhere tells whether another node of this site has accepted the call
+// already: a peer site accepts a call id once (DEC-07).
+func (s *Shard) takenElsewhere(id string) bool {
+	key := s.handoffKey(id)
+	if _, ok := s.invites[key]; ok {
+		return true
+	}
+	e, ok := s.open[key]
+	return ok && s.env.Up(e.node) && s.now.Sub(e.since) <= openTTL
+}
+
+func (s *Shard) handoffKey(id string) uint64 { return hash2(s.seed, []byte("hand-off"), []byte(id)) }
+
+// routeHandedOver finds the groups of a call that a peer handed to us. Its
+// group is believed by name; a name that this revision does not have is matched
+// again by called number, else refused (DEC-07).
+func (c *Call) routeHandedOver(table *trunkgroup.Table) []*trunkgroup.Group {
+	c.called = c.token.Called
+	c.customer = table.Group(c.token.Group)
+	c.dir = inbound
+	if c.token.Direction == outbound.String() {
+		c.dir = outbound
+	}
+	c.s.env.Count(Event{
+		Kind: EventHandoff, Direction: "received", To: c.s.cfg.Site, Group: c.customer, Result: "accepted",
+	})
+	if c.customer == nil && c.dir == inbound {
+		c.customer = table.MatchNumber([]byte(c.called))
+	}
+	if c.customer == nil {
+		c.fail(503, causeNoRoute)
+		return nil
+	}
+	if c.dir == inbound {
+		return []*trunkgroup.Group{c.customer}
+	}
+	groups := table.Providers(c.customer, []byte(c.called))
+	if len(groups) == 0 {
+		c.fail(503, causeNoRoute)
+		return nil
+	}
+	return groups
+}

@@ -1,0 +1,229 @@
+package b2bua
+
+import (
+	"strings"
+
+	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// caller is who an INVITE comes from.
+type caller struct {
+	provider *trunkgroup.Group // a carrier's source
+	customer *trunkgroup.Group // a customer's source or credential
+	prefix   string            // tech prefix to be removed from the called number
+	user     string            // digest user
+	token    *geo.Token        // a peer node that hands the call to us
+}
+
+// invite takes an INVITE that begins a call: nobody else has it, its caller is
+// known, and nothing in it asks for what we do not do.
+func (s *Shard) invite(p *Packet, key uint64) {
+	if p.Peer == "" && s.known(p, key) {
+		return
+	}
+	if p.Peer == "" && p.Message.Has(sip.Handoff) {
+		// Only the interconnect carries hand-offs (DEC-08). The header is
+		// not read and never crosses.
+		s.env.Count(Event{Kind: EventHandoffHeader})
+	}
+	who, ok := s.identify(p)
+	if !ok {
+		return
+	}
+	if who.token != nil && s.takenElsewhere(who.token.CallID) {
+		s.reject(p, key, 482, "")
+		return
+	}
+	if code, extra := screen(p.Message); code != 0 {
+		s.reject(p, key, code, extra)
+		return
+	}
+	if len(s.calls) >= s.cfg.MaxCalls {
+		s.reject(p, key, 503, "Retry-After: 5\r\n")
+		return
+	}
+	c := s.newCall(p, key, who)
+	c.trying()
+	c.route(who)
+}
+
+// identify finds out who calls: a peer site's node by the interconnect, a
+// trunk by its source, a customer by digest. When it reports false the request
+// is answered.
+func (s *Shard) identify(p *Packet) (caller, bool) {
+	m := p.Message
+	if p.Peer != "" {
+		token, err := geo.ParseToken(m.Header(sip.Handoff), s.cfg.HandoffKey, m.CallID(), m.FromTag(), s.cfg.Node)
+		if err != nil || token.Origin != p.Peer {
+			s.env.Count(Event{Kind: EventHandoff, Direction: "received", Reason: "token", Result: "refused"})
+			s.refuse(p, 403, "", "")
+			return caller{}, false
+		}
+		return caller{token: &token}, true
+	}
+	table, _ := s.env.Routing()
+	if table == nil {
+		s.refuse(p, 503, "", "Retry-After: 5\r\n")
+		return caller{}, false
+	}
+	uri, err := sip.ParseURI(m.RequestURI())
+	if err != nil {
+		s.refuse(p, 416, "", "")
+		return caller{}, false
+	}
+	match, ok := table.MatchSource(trunkgroup.SourceKey{
+		Local: p.Local, Source: p.Source, Transport: p.Transport, User: uri.User,
+	})
+	if ok {
+		return caller{provider: match.Provider, customer: match.Customer, prefix: match.Prefix}, true
+	}
+	return s.authenticate(p, table)
+}
+
+// authenticate asks an unknown source for digest credentials (P-11, P-29).
+// Every failure gets the same answer: a fresh challenge.
+func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) {
+	m := p.Message
+	if s.cfg.Verifier == nil {
+		s.refuse(p, 403, "", "")
+		return caller{}, false
+	}
+	var r auth.Result
+	m.EachOf(sip.Authorization, func(v []byte) bool {
+		r = s.cfg.Verifier.Verify(s.now, p.Source.Addr().Unmap(), m.Method(), m.RequestURI(), v, table.MatchCredential)
+		return r.Outcome == auth.None
+	})
+	if r.Outcome == auth.OK {
+		return caller{customer: r.Group, user: r.Username}, true
+	}
+	if r.Outcome != auth.None {
+		s.env.Count(Event{Kind: EventReject, Reason: "auth_" + r.Reason})
+	}
+	var b strings.Builder
+	for _, ch := range s.cfg.Verifier.Challenges(s.now, p.Source.Addr().Unmap(), r.Outcome == auth.Stale) {
+		b.WriteString("WWW-Authenticate: ")
+		b.WriteString(ch)
+		b.WriteString("\r\n")
+	}
+	s.refuse(p, 401, "", b.String())
+	return caller{}, false
+}
+
+// screen refuses what a request asks for and we do not do. Extra is complete
+// header lines.
+func screen(m *sip.Message) (code int, extra string) {
+	if m.MaxForwards() == 0 {
+		return 483, ""
+	}
+	if options := required(m); options != "" {
+		return 420, "Unsupported: " + options + "\r\n"
+	}
+	if m.Has(sip.Replaces) {
+		// No dialog of ours is replaced by a stranger's word (RFC 3891 3).
+		return 481, ""
+	}
+	if !acceptsSDP(m) {
+		return 406, acceptLine
+	}
+	return 0, ""
+}
+
+// required lists the extensions that the request requires: we have none.
+func required(m *sip.Message) string {
+	var out []string
+	for _, id := range [...]sip.HeaderID{sip.Require, sip.ProxyRequire} {
+		m.EachOf(id, func(v []byte) bool {
+			sip.EachValue(v, func(one []byte) bool {
+				out = append(out, string(one))
+				return len(out) < 16
+			})
+			return len(out) < 16
+		})
+	}
+	return strings.Join(out, ", ")
+}
+
+// acceptsSDP tells whether the sender can take an SDP answer (RFC 3261 20.1:
+// without Accept it can).
+func acceptsSDP(m *sip.Message) bool {
+	if !m.Has(sip.Accept) {
+		return true
+	}
+	found, any := false, false
+	m.EachOf(sip.Accept, func(v []byte) bool {
+		sip.EachValue(v, func(one []byte) bool {
+			kind, _, _ := strings.Cut(strings.ToLower(string(one)), ";")
+			any = any || strings.TrimSpace(kind) != ""
+			switch strings.TrimSpace(kind) {
+			case "application/sdp", "application/*", "*/*", "multipart/mixed", "multipart/*":
+				found = true
+			}
+			return !found
+		})
+		return !found
+	})
+	return found || !any
+}
+
+// newCall makes the call of an INVITE and its server transaction.
+func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
+	m := p.Message
+	c := &Call{
+		s: s, msg: m, user: who.user, prefix: who.prefix, peer: p.Peer,
+		source: p.Source, proto: p.Transport, inviteSeq: m.CSeq(),
+	}
+	c.in = &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, call: c}
+	c.times.start = s.now
+	c.tag = s.mint()
+	c.a = &leg{
+		call: c, caller: true, callID: string(m.CallID()), localTag: c.tag, remoteTag: string(m.FromTag()),
+		local: withoutTag(m.Header(sip.To)), remote: withoutTag(m.Header(sip.From)),
+		remoteSeq: m.CSeq(), base: requestBase(p),
+	}
+	c.a.localSeq = uint32(s.env.Random()>>40) | 1
+	c.a.setRoutes(m, false)
+	c.a.setTarget(s, m.Header(sip.Contact))
+	c.a.key = s.dialogKey(m.CallID(), m.FromTag())
+	if who.token != nil {
+		c.token = handedOver{Token: *who.token, yes: true}
+		c.id = who.token.CallID
+	} else {
+		c.id = callID(s.now, s.env.Random(), s.env.Random())
+	}
+	s.server[key] = c.in
+	s.dialogs[c.a.key] = c.a
+	s.calls[c] = struct{}{}
+	c.share()
+	return c
+}
+
+// requestBase is where requests towards the caller go while its Contact says
+// nothing better: back to where the INVITE came from.
+func requestBase(p *Packet) transport.Target {
+	return transport.Target{
+		Transport: p.Transport, Addr: p.Source, Listener: p.Listener,
+		Flow: p.Flow, Node: p.Peer, ViaNode: p.Relay,
+	}
+}
+
+// withoutTag returns a From or To value without its tag parameter.
+func withoutTag(v []byte) string {
+	a, err := sip.ParseNameAddr(v)
+	if err != nil {
+		return string(v)
+	}
+	var b strings.Builder
+	if len(a.Display) > 0 {
+		b.WriteByte('"')
+		b.Write(a.Display)
+		b.WriteString("\" ")
+	}
+	b.WriteByte('<')
+	b.Write(a.URI)
+	b.WriteByte('>')
+	return b.String()
+}

@@ -1,0 +1,334 @@
+package b2bua
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transaction"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+)
+
+// inviteOwner follows an INVITE that we sent.
+type inviteOwner interface {
+	// progressed takes a provisional response, 100 too.
+	progressed(tx *inviteTx, m *sip.Message)
+	// refused takes a final response of 300 and above; it is ACKed already.
+	refused(tx *inviteTx, m *sip.Message)
+	// accepted takes the first 2xx. The owner owes the ACK: ackSuccess.
+	accepted(tx *inviteTx, m *sip.Message)
+	// lost tells that no final response will come.
+	lost(tx *inviteTx, err error)
+}
+
+// inviteTx is a client INVITE transaction with all that it may owe: the ACK of
+// any final response, the CANCEL, and for a 2xx that nobody wants an ACK and a
+// BYE (DEC-02). It outlives its owner: abandoned, it cleans up by itself.
+type inviteTx struct {
+	place
+	s     *Shard
+	owner inviteOwner // nil once abandoned
+	token uint64
+	fsm   transaction.Client
+	bytes []byte // the INVITE, for repetition until a response comes
+	id    identity
+
+	provisional bool // any 1xx came
+	unwanted    bool // abandoned before its final response
+	finalSeen   bool
+	winner      string // To tag of the 2xx that the owner has
+	won         bool
+	acks        []sentAck
+	cancelFSM   transaction.Client
+	cancelBytes []byte
+	cancelled   bool // a CANCEL went out
+	giveUp      time.Time
+	started     time.Time
+}
+
+// identity is what CANCEL, ACK and BYE of an INVITE are made of.
+type identity struct {
+	uri, callID, localTag string
+	local, remote         string // From and To values without tags
+	routes                []string
+	seq                   uint32
+	hop                   transport.Target
+	leg                   *leg // the dialog, when the INVITE is inside one
+}
+
+// sentAck is the ACK of one 2xx, by the To tag of its dialog.
+type sentAck struct {
+	tag   string
+	bytes []byte
+	to    transport.Target
+}
+
+// sendInvite starts a client INVITE transaction.
+func (s *Shard) sendInvite(o *outline, id identity, owner inviteOwner) *inviteTx {
+	tx := &inviteTx{s: s, owner: owner, token: o.token, bytes: s.appendRequest(o), id: id, started: s.now}
+	s.client[tx.token] = tx
+	tx.act(tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable()), nil)
+	s.settle(tx.token, tx)
+	return tx
+}
+
+func (tx *inviteTx) live() bool { return tx.s.client[tx.token] == responder(tx) }
+
+func (tx *inviteTx) deadline() time.Time {
+	if !tx.live() {
+		return time.Time{}
+	}
+	d := tx.fsm.Deadline()
+	for _, o := range [...]time.Time{tx.cancelDeadline(), tx.giveUp} {
+		if !o.IsZero() && (d.IsZero() || o.Before(d)) {
+			d = o
+		}
+	}
+	return d
+}
+
+func (tx *inviteTx) cancelDeadline() time.Time {
+	if tx.cancelBytes == nil {
+		return time.Time{}
+	}
+	return tx.cancelFSM.Deadline()
+}
+
+func (tx *inviteTx) expire(now time.Time) {
+	if !tx.giveUp.IsZero() && !now.Before(tx.giveUp) {
+		tx.giveUp = time.Time{}
+		tx.end(errTimeout)
+		return
+	}
+	if d := tx.cancelDeadline(); !d.IsZero() && !now.Before(d) {
+		do := tx.cancelFSM.Expire(now)
+		if do&transaction.Send != 0 {
+			tx.s.env.Send(tx.id.hop, tx.cancelBytes, 0)
+		}
+		if do&(transaction.Done|transaction.Timeout) != 0 {
+			tx.cancelBytes = nil
+		}
+	}
+	if d := tx.fsm.Deadline(); !d.IsZero() && !now.Before(d) {
+		tx.act(tx.fsm.Expire(now), nil)
+	}
+}
+
+func (tx *inviteTx) respond(m *sip.Message) {
+	if m.CSeqMethod() == sip.CANCEL {
+		if tx.cancelBytes != nil && m.Status() >= 200 {
+			tx.cancelBytes = nil
+		}
+		return
+	}
+	tx.act(tx.fsm.Receive(tx.s.now, m.Status()), m)
+}
+
+// failed takes a transport error. Once the far end has spoken it says nothing
+// about this INVITE any more.
+func (tx *inviteTx) failed(err error) {
+	if tx.provisional || tx.finalSeen {
+		return
+	}
+	tx.fsm.Failed(tx.s.now)
+	tx.end(err)
+}
+
+func (tx *inviteTx) act(do transaction.Do, m *sip.Message) {
+	if do&transaction.Send != 0 && tx.bytes != nil {
+		tx.s.env.Send(tx.id.hop, tx.bytes, tx.token)
+	}
+	switch {
+	case do&transaction.Timeout != 0:
+		tx.end(errTimeout)
+		return
+	case m == nil:
+	case m.Status() >= 300:
+		tx.takeFailure(m, do&transaction.Pass != 0)
+		return
+	case m.Status() >= 200:
+		tx.takeSuccess(m)
+	case do&transaction.Pass != 0:
+		tx.takeProvisional(m)
+	}
+	if do&transaction.Done != 0 {
+		tx.s.forget(tx.token, tx)
+	}
+}
+
+func (tx *inviteTx) takeProvisional(m *sip.Message) {
+	tx.provisional = true
+	if tx.unwanted {
+		tx.sendCancel()
+		return
+	}
+	if tx.owner != nil {
+		tx.owner.progressed(tx, m)
+	}
+}
+
+// takeFailure ACKs a final response of 300 and above, leaves the ACK's bytes
+// for its repetitions, and is done.
+func (tx *inviteTx) takeFailure(m *sip.Message, first bool) {
+	s := tx.s
+	ack := tx.appendHopRequest(sip.ACK, string(m.Header(sip.To)))
+	s.env.Send(tx.id.hop, ack, 0)
+	s.linger.AddAck(tx.token, ack, tx.id.hop, &s.cfg.Timers, s.now)
+	s.forget(tx.token, tx)
+	owner := tx.owner
+	tx.finalSeen, tx.owner, tx.bytes = true, nil, nil
+	if first && owner != nil {
+		owner.refused(tx, m)
+	}
+}
+
+// takeSuccess gives the first 2xx to the owner. A repeated one gets its ACK
+// again; one of another dialog, or one that nobody waits for, is ACKed and
+// hung up (RFC 3261 13.2.2.4, DEC-02).
+func (tx *inviteTx) takeSuccess(m *sip.Message) {
+	tag := string(m.ToTag())
+	for _, a := range tx.acks {
+		if a.tag == tag {
+			tx.s.env.Send(a.to, a.bytes, 0)
+			return
+		}
+	}
+	tx.bytes, tx.finalSeen, tx.giveUp = nil, true, time.Time{}
+	switch {
+	case tx.won && tx.winner == tag:
+		// The ACK waits for the caller's, with the answer to a late offer.
+	case !tx.won && tx.owner != nil:
+		tx.won, tx.winner = true, tag
+		owner := tx.owner
+		owner.accepted(tx, m)
+	default:
+		tx.hangUp(m)
+	}
+}
+
+// hangUp ends a dialog that nobody wants. An INVITE inside a dialog owes only
+// its ACK: the dialog has its own BYE.
+func (tx *inviteTx) hangUp(m *sip.Message) {
+	if tx.id.leg != nil {
+		tx.ackSuccess(tx.id.leg, nil, nil)
+		return
+	}
+	l := tx.dialog(m)
+	tx.ackSuccess(l, nil, nil)
+	l.bye(tx.s, "", nil)
+}
+
+// dialog makes the dialog that a 2xx to this INVITE sets up.
+func (tx *inviteTx) dialog(m *sip.Message) *leg {
+	l := &leg{
+		callID: tx.id.callID, localTag: tx.id.localTag, remoteTag: string(m.ToTag()),
+		local: tx.id.local, remote: tx.id.remote, localSeq: tx.id.seq,
+		target: tx.id.uri, base: tx.id.hop,
+	}
+	l.setRoutes(m, true)
+	l.setTarget(tx.s, m.Header(sip.Contact))
+	return l
+}
+
+// ackSuccess sends the ACK of the 2xx and keeps it for the 2xx's repetitions.
+func (tx *inviteTx) ackSuccess(l *leg, contentType, body []byte) {
+	o := l.inside(tx.s, sip.ACK)
+	o.seq, o.contentType, o.body = tx.id.seq, contentType, body
+	b := tx.s.appendRequest(&o)
+	tx.acks = append(tx.acks, sentAck{tag: l.remoteTag, bytes: b, to: o.hop})
+	tx.s.env.Send(o.hop, b, 0)
+}
+
+// abandon gives the attempt up in one of the two forms of DEC-02: after any
+// provisional CANCEL, before that stop repeating and wait.
+func (tx *inviteTx) abandon() {
+	tx.owner = nil
+	if tx.finalSeen || tx.unwanted || !tx.live() {
+		return
+	}
+	tx.unwanted = true
+	if tx.provisional {
+		tx.sendCancel()
+	} else {
+		tx.fsm.StopRepeating()
+		tx.bytes = nil
+		tx.giveUp = tx.started.Add(64 * tx.s.cfg.Timers.T1)
+	}
+	tx.s.settle(tx.token, tx)
+}
+
+// cancel asks the far end to give up while the owner goes on listening.
+func (tx *inviteTx) cancel() {
+	if tx.finalSeen || tx.unwanted || !tx.live() {
+		return
+	}
+	tx.unwanted = true
+	if tx.provisional {
+		tx.sendCancel()
+	}
+	tx.s.settle(tx.token, tx)
+}
+
+func (tx *inviteTx) sendCancel() {
+	if tx.cancelled || tx.finalSeen {
+		return
+	}
+	tx.cancelled = true
+	tx.cancelBytes = tx.appendHopRequest(sip.CANCEL, tx.id.withToTag())
+	tx.cancelFSM = transaction.Client{}
+	tx.cancelFSM.Start(tx.s.now, &tx.s.cfg.Timers, false, tx.id.hop.Transport.Reliable())
+	tx.s.env.Send(tx.id.hop, tx.cancelBytes, 0)
+	tx.giveUp = tx.s.now.Add(64 * tx.s.cfg.Timers.T1)
+}
+
+func (id *identity) withToTag() string {
+	if id.leg != nil {
+		return id.leg.withRemoteTag()
+	}
+	return id.remote
+}
+
+// appendHopRequest writes what belongs to the INVITE's own transaction: CANCEL
+// and the ACK of a failure have its Request-URI, Via branch, Route and CSeq
+// number (RFC 3261 9.1, 17.1.1.3).
+func (tx *inviteTx) appendHopRequest(method, to string) []byte {
+	s, id := tx.s, &tx.id
+	b := make([]byte, 0, 512)
+	b = append(append(append(b, method...), ' '), id.uri...)
+	b = append(append(append(b, " SIP/2.0\r\nVia: SIP/2.0/"...), s.viaTransport(id.hop)...), ' ')
+	b = append(append(b, s.sentBy(id.hop)...), ";branch="...)
+	b = appendBranch(b, tx.token)
+	if !id.hop.Transport.Reliable() {
+		b = append(b, ";rport"...)
+	}
+	for _, r := range id.routes {
+		b = append(append(b, "\r\nRoute: "...), r...)
+	}
+	b = append(append(append(b, "\r\nMax-Forwards: 70\r\nFrom: "...), id.local...), ";tag="...)
+	b = append(append(append(b, id.localTag...), "\r\nTo: "...), to...)
+	b = append(append(append(b, "\r\nCall-ID: "...), id.callID...), "\r\nCSeq: "...)
+	b = strconv.AppendUint(b, uint64(id.seq), 10)
+	return append(append(append(b, ' '), method...), "\r\nContent-Length: 0\r\n\r\n"...)
+}
+
+// end closes the transaction without a final response.
+func (tx *inviteTx) end(err error) {
+	tx.s.forget(tx.token, tx)
+	owner := tx.owner
+	tx.owner, tx.bytes, tx.finalSeen = nil, nil, true
+	if owner != nil {
+		owner.lost(tx, err)
+	}
+}
+
+// bye sends a BYE in the dialog. lines are further header lines.
+func (l *leg) bye(s *Shard, lines string, taker taker) {
+	o := l.inside(s, sip.BYE)
+	o.lines = []byte(lines)
+	s.send(&o, s.nextHop(l.target, unflowed(l.base), true), taker)
+}
+
+func unflowed(t transport.Target) transport.Target {
+	t.Flow = 0
+	return t
+}

@@ -1,0 +1,167 @@
+package b2bua
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/hunt"
+	"github.com/tandem-sbc/tandem/sbc/number"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// route decides where the call goes and begins the hunt: the group, then the
+// whole try-order over this site's members, the peer site last.
+func (c *Call) route(who caller) {
+	table, view := c.s.env.Routing()
+	if table == nil {
+		c.fail(503, causeNoConfig)
+		return
+	}
+	uri, err := sip.ParseURI(c.msg.RequestURI())
+	if err != nil {
+		c.fail(416, causeBadNumber)
+		return
+	}
+	c.calledRaw = string(uri.User)
+	c.callerRaw = callerNumber(c.msg)
+	var groups []*trunkgroup.Group
+	if c.token.yes {
+		groups = c.routeHandedOver(table)
+	} else {
+		groups = c.routeNew(table, who, uri)
+	}
+	if c.phase != hunting || groups == nil {
+		return
+	}
+	c.plan(groups, view)
+	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
+	c.seqBegun = true
+	c.seq = hunt.New(c.huntConfig(table, groups), c.times.start)
+	c.do(c.seq.Start(c.s.now))
+}
+
+// routeNew matches a caller's call: a carrier's by the called number, a
+// customer's by the route plan. A source that is both is inbound when the
+// number belongs to a customer here (DEC-18).
+func (c *Call) routeNew(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
+	if who.provider != nil {
+		e164, err := number.Normalise(who.provider.Numbering, uri.User)
+		if err == nil {
+			if g := table.MatchNumber(e164); g != nil {
+				c.dir, c.ingress, c.customer, c.called = inbound, who.provider, g, string(e164)
+				return []*trunkgroup.Group{g}
+			}
+		}
+		if who.customer == nil {
+			c.dir, c.ingress = inbound, who.provider
+			c.fail(404, causeNoRoute)
+			return nil
+		}
+	}
+	c.dir, c.ingress, c.customer = outbound, who.customer, who.customer
+	user := uri.User
+	if len(who.prefix) > 0 && len(user) > len(who.prefix) && string(user[:len(who.prefix)]) == who.prefix {
+		user = user[len(who.prefix):]
+	}
+	e164, err := number.Normalise(who.customer.Numbering, user)
+	if err != nil {
+		c.fail(number.Code(err), causeBadNumber)
+		return nil
+	}
+	c.called = string(e164)
+	groups := table.Providers(who.customer, e164)
+	if len(groups) == 0 {
+		c.fail(404, causeNoRoute)
+		return nil
+	}
+	return groups
+}
+
+// plan fills in the try-order: each group's by its distribution, the groups in
+// order.
+func (c *Call) plan(groups []*trunkgroup.Group, view *trunkgroup.View) {
+	for _, g := range groups {
+		c.cands = trunkgroup.Plan(c.cands, g, c.s.cfg.Site, view, trunkgroup.Draw{
+			Turn: c.s.env.Turn(g), Random: c.s.env.Random(),
+		})
+	}
+}
+
+// huntConfig says how the sequence engine goes through the try-order.
+func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) hunt.Config {
+	cfg := hunt.Config{
+		Targets:   make([]hunt.Target, len(c.cands)),
+		MaxPDD:    c.customer.Timers.MaxPDD,
+		HandoffOn: c.customer.HandoffOn,
+	}
+	for i := range c.cands {
+		cand := &c.cands[i]
+		t := &cand.Member.Group.Timers
+		cfg.Targets[i] = hunt.Target{
+			Dialable: cand.Dialable, Cause: cand.Cause,
+			BTimer: t.BTimer, Progress: t.Progress, AdvanceOn: cand.Member.Group.AdvanceOn,
+		}
+		cfg.Ring = max(cfg.Ring, t.Ring)
+	}
+	for _, g := range groups {
+		cfg.MaxAttempts = max(cfg.MaxAttempts, g.MaxAttempts)
+	}
+	if c.dir == inbound && c.ingress != nil {
+		cfg.Exhausted = c.ingress.ExhaustedCode
+	}
+	if c.token.yes {
+		cfg.MaxPDD = c.token.Budget
+		cfg.Exhausted = 0
+		return cfg
+	}
+	if c.peerCouldTake(table, groups) {
+		cfg.Handoff = true
+		cfg.HandoffReserve = c.customer.Timers.HandoffReserve
+	}
+	return cfg
+}
+
+// peerCouldTake tells whether a peer site has members for this call. Only
+// configuration may say no: what gossip knows is no judge (DEC-04).
+func (c *Call) peerCouldTake(table *trunkgroup.Table, groups []*trunkgroup.Group) bool {
+	for _, site := range table.PeerSites(c.s.cfg.Site) {
+		for _, g := range groups {
+			if len(g.At(site)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// callerNumber is the user part of the caller's From, for the record.
+func callerNumber(m *sip.Message) string {
+	a, err := sip.ParseNameAddr(m.Header(sip.From))
+	if err != nil {
+		return ""
+	}
+	u, err := sip.ParseURI(a.URI)
+	if err != nil {
+		return ""
+	}
+	return string(u.Number())
+}
+
+// The causes that this package gives; the sequence engine has its own.
+const (
+	causeNoRoute   = "NO_ROUTE"
+	causeBadNumber = "INVALID_NUMBER"
+	causeNoConfig  = "NO_CONFIGURATION"
+	causeNoAck     = "NO_ACK"
+	causeMaxTime   = "MAX_DURATION"
+	causeNormal    = "NORMAL_CLEARING"
+	causeCancelled = "ORIGINATOR_CANCEL"
+)
+
+// maxDuration bounds the answered time of a call; 0 means no bound (P-35).
+func (c *Call) maxDuration() time.Duration {
+	if c.customer == nil {
+		return 0
+	}
+	return c.customer.Limits.MaxDuration
+}

@@ -1,0 +1,93 @@
+package sbc
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/transaction"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Listener is one address on which the node speaks SIP.
+type Listener struct {
+	transport.ListenerConfig
+	// Advertise is the "host:port" that Via and Contact name; empty means
+	// the bound address.
+	Advertise string
+}
+
+// Config is what a Server is built from. It must not change after New.
+type Config struct {
+	// Node and Site name this node and where it stands.
+	Node, Site string
+	// Boot is this node's boot number (DEC-13).
+	Boot uint32
+	// Key is the cluster key, at least 16 bytes: identifiers, nonces and
+	// hand-off tokens are made under keys derived from it.
+	Key []byte
+	// Realm is the digest realm; empty refuses unknown sources with 403
+	// instead of challenging them.
+	Realm string
+	// AllowNoQOP accepts digest answers without qop (RFC 2069).
+	AllowNoQOP bool
+	// Listeners are the addresses to bind.
+	Listeners []Listener
+	// ClientTLS returns the configuration for a TLS member by server name.
+	ClientTLS func(serverName string) *tls.Config
+	// Limits bound what strangers can hold open.
+	Limits transport.Limits
+	// Timers are the SIP timers; the zero value means RFC 3261's.
+	Timers transaction.Timers
+	// Shards is the number of call goroutines; 0 means one per core.
+	Shards int
+	// MaxCalls bounds the calls of the node; 0 means 100,000 per shard.
+	MaxCalls int
+	// UserAgent is sent in User-Agent and Server; empty sends neither.
+	UserAgent string
+	// Logger gets what an operator should know; nil discards it.
+	Logger *slog.Logger
+}
+
+// Peer is another node of the cluster as the interconnect sees it.
+type Peer struct {
+	Name, Site string
+	// Boot is its boot number; 0 before its first hello.
+	Boot uint32
+	// Up: its heartbeats arrive (DEC-21).
+	Up bool
+	// Since is when Up last changed.
+	Since time.Time
+	// RTT is the smoothed round trip.
+	RTT time.Duration
+	// Witness: it takes no calls.
+	Witness bool
+	// Draining: it would rather not take calls (DEC-19).
+	Draining bool
+	// Load is its number of calls.
+	Load int
+}
+
+// Interconnect carries frames between nodes. Send must not block; false means
+// that the frame was not accepted.
+type Interconnect interface {
+	Send(node string, kind byte, payload []byte) bool
+}
+
+// Observer hears what calls do. Its methods are called by shards and must not
+// block.
+type Observer interface {
+	// Finished takes a call's record; it is the observer's to keep.
+	Finished(r *cdr.Record)
+	// Evidence takes what a call saw of a member (DEC-11).
+	Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string)
+	// Count takes one event for the metrics.
+	Count(e b2bua.Event)
+}
+
+// key derives a key for one purpose, so that no two uses share one.
+func (c *Config) key(purpose string) []byte { return derive(c.Key, purpose) }

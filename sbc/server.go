@@ -1,0 +1,262 @@
+package sbc
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/mint"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Server is the SIP side of one node.
+type Server struct {
+	cfg      Config
+	log      *slog.Logger
+	inter    Interconnect
+	observer Observer
+	set      *transport.Set
+	shards   []*shard
+	seed     uint64
+	nodeID   uint32
+
+	routing atomic.Pointer[routing]
+	peers   atomic.Pointer[peers]
+	pings   pings
+
+	rejects  *transport.Batch // answers of the gate
+	rejectMu sync.Mutex
+	emits    *transport.Batch // messages that other nodes send through us
+	emitMu   sync.Mutex
+
+	panics  atomic.Uint64
+	stopped chan struct{}
+	running sync.WaitGroup
+}
+
+// routing is a table with the view beside it and the groups' turns.
+type routing struct {
+	table *trunkgroup.Table
+	view  *trunkgroup.View
+	turns []*atomic.Uint64 // by Group.Index
+}
+
+// New binds the listeners. Nothing is read before Start, so that a node can
+// load its last known configuration first.
+func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
+	if len(cfg.Key) < 16 {
+		return nil, errors.New("sbc: the cluster key has fewer than 16 bytes")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Shards <= 0 {
+		cfg.Shards = runtime.GOMAXPROCS(0)
+	}
+	cfg.Shards = min(cfg.Shards, 255)
+	s := &Server{
+		cfg: cfg, log: cfg.Logger, inter: inter, observer: observer,
+		nodeID: mint.NodeID(cfg.Node), stopped: make(chan struct{}),
+	}
+	s.peers.Store(&peers{})
+	s.pings.waiting = make(map[uint64]chan b2bua.PingResult)
+	tc := transport.Config{ClientTLS: cfg.ClientTLS, Limits: cfg.Limits, Logger: cfg.Logger}
+	for _, l := range cfg.Listeners {
+		tc.Listeners = append(tc.Listeners, l.ListenerConfig)
+	}
+	set, err := transport.Open(tc, s)
+	if err != nil {
+		return nil, fmt.Errorf("sbc: %w", err)
+	}
+	s.set, s.rejects, s.emits = set, set.NewBatch(), set.NewBatch()
+	if err := s.makeShards(); err != nil {
+		_ = set.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) makeShards() error {
+	var verifier *auth.Verifier
+	if s.cfg.Realm != "" {
+		v, err := auth.New(s.cfg.key("digest nonce"), s.cfg.Realm, auth.Options{AllowNoQOP: s.cfg.AllowNoQOP})
+		if err != nil {
+			return fmt.Errorf("sbc: %w", err)
+		}
+		verifier = v
+	}
+	var listeners []b2bua.Listener
+	for i, l := range s.cfg.Listeners {
+		addr := s.set.Addr(i)
+		advertise := l.Advertise
+		if advertise == "" {
+			advertise = addr.String()
+		}
+		listeners = append(listeners, b2bua.Listener{
+			Transport: l.Transport, Advertise: advertise, IPv6: addr.Addr().Is6() && !addr.Addr().Is4In6(),
+		})
+	}
+	handoffKey := s.cfg.key("hand-off")
+	s.seed = b2bua.OpenSeed(handoffKey)
+	for i := range s.cfg.Shards {
+		sh := newShard(s, uint8(i))
+		sh.core = b2bua.New(b2bua.Config{
+			Node: s.cfg.Node, Site: s.cfg.Site, Boot: s.cfg.Boot, Index: uint8(i),
+			Listeners: listeners, Timers: s.cfg.Timers,
+			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
+			Verifier: verifier, HandoffKey: handoffKey,
+			MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
+		}, sh, time.Now())
+		s.shards = append(s.shards, sh)
+	}
+	return nil
+}
+
+func derive(key []byte, purpose string) []byte {
+	out, err := hkdf.Key(sha256.New, key, nil, "tandem "+purpose, 32)
+	if err != nil {
+		panic("sbc: hkdf: " + err.Error()) // 32 bytes are always within bounds
+	}
+	return out
+}
+
+// Start begins to read from the sockets.
+func (s *Server) Start() {
+	for _, sh := range s.shards {
+		s.running.Go(sh.run)
+	}
+	s.set.Start()
+}
+
+// Stop closes the sockets and ends the shards. Calls that are up are left to
+// their far ends: draining comes before Stop.
+func (s *Server) Stop() error {
+	select {
+	case <-s.stopped:
+		return nil
+	default:
+	}
+	err := s.set.Close()
+	close(s.stopped)
+	s.running.Wait()
+	if err != nil {
+		return fmt.Errorf("sbc: %w", err)
+	}
+	return nil
+}
+
+// Addr returns the address of a listener by its index.
+func (s *Server) Addr(listener int) netip.AddrPort { return s.set.Addr(listener) }
+
+// Publish makes a table and a view the ones in force, in one step. The turns
+// of groups that stay go on.
+func (s *Server) Publish(t *trunkgroup.Table, v *trunkgroup.View) {
+	next := &routing{table: t, view: v}
+	old := s.routing.Load()
+	if old != nil && old.table == t {
+		next.turns = old.turns
+	} else {
+		for _, g := range t.Groups() {
+			turn := new(atomic.Uint64)
+			if old != nil {
+				if was := old.table.Group(g.Name); was != nil {
+					turn = old.turns[was.Index]
+				}
+			}
+			next.turns = append(next.turns, turn)
+		}
+	}
+	s.routing.Store(next)
+}
+
+// Stats adds up what the shards hold.
+func (s *Server) Stats() b2bua.Stats {
+	var sum b2bua.Stats
+	for _, sh := range s.shards {
+		st := sh.stats.Load()
+		if st == nil {
+			continue
+		}
+		sum.Calls += st.Calls
+		sum.Transactions += st.Transactions
+		sum.Dialogs += st.Dialogs
+		sum.Lingering += st.Lingering
+		sum.Open += st.Open
+	}
+	return sum
+}
+
+// Panics is the number of calls that a fault of ours has ended.
+func (s *Server) Panics() uint64 { return s.panics.Load() }
+
+// Transport returns the counters of the sockets.
+func (s *Server) Transport() *transport.Counters { return s.set.Counters() }
+
+// Packets implements transport.Handler: each message goes to its shard.
+func (s *Server) Packets(batch []transport.Packet) {
+	if len(s.shards) == 1 {
+		s.shards[0].deliver(batch)
+		return
+	}
+	for i := range batch {
+		s.shardOf(batch[i].Message).deliver(batch[i : i+1])
+	}
+}
+
+// shardOf finds the shard of a message: a response by our branch, a request by
+// its Call-ID.
+func (s *Server) shardOf(m *sip.Message) *shard {
+	if !m.IsRequest() {
+		if b, ok := b2bua.ParseBranch(m.Branch()); ok {
+			return s.shards[int(b.Shard)%len(s.shards)]
+		}
+		return s.shards[0]
+	}
+	if id, ok := mint.Peek(m.CallID()); ok && id.Node == s.nodeID && id.Boot == s.cfg.Boot {
+		return s.shards[int(id.Shard)%len(s.shards)]
+	}
+	return s.shards[b2bua.CallHash(s.seed, m.CallID())%uint64(len(s.shards))]
+}
+
+// Reject implements transport.Handler: the gate's verdict is answered at once,
+// without a call, to the packet's source.
+func (s *Server) Reject(p transport.Packet, f *sip.Fault) {
+	if f.Code == 0 || f.Message == nil || !f.Message.IsRequest() || f.Message.Method() == sip.ACK {
+		return
+	}
+	b := sip.AppendResponse(nil, f.Message, f.Code, f.Reason, []byte("gate"), p.Source, nil, nil, nil)
+	s.rejectMu.Lock()
+	defer s.rejectMu.Unlock()
+	s.rejects.Send(p.Reply(), b, 0)
+	s.rejects.Flush()
+}
+
+// Failed implements transport.Handler.
+func (s *Server) Failed(ref uint64, _ transport.Target, err error) {
+	var icmp *transport.ICMPError
+	if errors.As(err, &icmp) {
+		b, ok := b2bua.ParseBranch(icmp.Branch)
+		if !ok {
+			return
+		}
+		ref = b.Token
+	}
+	if ref != 0 {
+		s.shards[int(ref>>56)%len(s.shards)].push(event{kind: evFailed, ref: ref, err: err})
+	}
+}
+
+// Closed implements transport.Handler. A call outlives its connection: what it
+// still has to send finds another way or fails by itself.
+func (s *Server) Closed(transport.Flow) {}

@@ -1,0 +1,287 @@
+package sbc
+
+import (
+	"crypto/rand"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// maxInbox bounds what waits for a shard. Beyond it new messages are dropped,
+// as a full socket buffer would: their senders repeat them.
+const maxInbox = 1 << 16
+
+type eventKind uint8
+
+const (
+	evPacket eventKind = iota + 1
+	evFailed
+	evShared
+	evPing
+	evNodeLost
+)
+
+// event is one thing for a shard to do.
+type event struct {
+	kind   eventKind
+	packet b2bua.Packet
+	ref    uint64
+	err    error
+	node   string
+	open   b2bua.Open
+	ping   b2bua.PingOrder
+}
+
+// shard is the goroutine around one b2bua.Shard and its view of the world.
+type shard struct {
+	server *Server
+	index  uint8
+	core   *b2bua.Shard
+	batch  *transport.Batch
+	rng    *mathrand.ChaCha8
+
+	mu    sync.Mutex
+	inbox []event
+	wake  chan struct{}
+	stats atomic.Pointer[b2bua.Stats]
+
+	drops atomic.Uint64
+	opens []byte // open INVITEs to tell of, since the last flush
+}
+
+func newShard(s *Server, index uint8) *shard {
+	var seed [32]byte
+	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
+	return &shard{
+		server: s, index: index, batch: s.set.NewBatch(), wake: make(chan struct{}, 1),
+		rng: mathrand.NewChaCha8(seed),
+	}
+}
+
+// deliver queues received messages, in order.
+func (sh *shard) deliver(batch []transport.Packet) {
+	sh.mu.Lock()
+	for i := range batch {
+		if len(sh.inbox) >= maxInbox {
+			sh.drops.Add(uint64(len(batch) - i))
+			break
+		}
+		sh.inbox = append(sh.inbox, event{kind: evPacket, packet: b2bua.Packet{Packet: batch[i]}})
+	}
+	sh.mu.Unlock()
+	sh.notify()
+}
+
+// push queues one event.
+func (sh *shard) push(e event) {
+	sh.mu.Lock()
+	if len(sh.inbox) < maxInbox {
+		sh.inbox = append(sh.inbox, e)
+	} else {
+		sh.drops.Add(1)
+	}
+	sh.mu.Unlock()
+	sh.notify()
+}
+
+func (sh *shard) notify() {
+	select {
+	case sh.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run owns the core until the server stops.
+func (sh *shard) run() {
+	var work []event
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var armed time.Time
+	for {
+		sh.mu.Lock()
+		work, sh.inbox = sh.inbox, work[:0]
+		sh.mu.Unlock()
+		now := time.Now()
+		for i := range work {
+			sh.step(now, &work[i])
+			work[i] = event{}
+		}
+		if d := sh.core.Deadline(); !d.IsZero() && !now.Before(d) {
+			sh.guard(nil, func() { sh.core.Advance(now) })
+		}
+		sh.flush()
+		if d := sh.core.Deadline(); d != armed {
+			armed = d
+			wait := time.Hour
+			if !d.IsZero() {
+				wait = time.Until(d)
+			}
+			timer.Reset(max(wait, 0))
+		}
+		select {
+		case <-sh.wake:
+		case <-timer.C:
+			armed = time.Time{}
+		case <-sh.server.stopped:
+			return
+		}
+	}
+}
+
+func (sh *shard) step(now time.Time, e *event) {
+	switch e.kind {
+	case evPacket:
+		sh.receive(now, &e.packet)
+	case evFailed:
+		sh.guard(nil, func() { sh.core.Failed(now, e.ref, e.err) })
+	case evShared:
+		sh.guard(nil, func() { sh.core.Shared(now, e.node, e.open) })
+	case evPing:
+		sh.guard(nil, func() { sh.core.Ping(now, e.ping) })
+	case evNodeLost:
+		sh.core.NodeLost(e.node)
+	}
+}
+
+func (sh *shard) receive(now time.Time, p *b2bua.Packet) {
+	defer sh.recovered(p.Message)
+	sh.core.Receive(now, p)
+}
+
+func (sh *shard) guard(m *sip.Message, fn func()) {
+	defer sh.recovered(m)
+	fn()
+}
+
+// recovered turns a fault of ours into the end of one call instead of the end
+// of the process.
+func (sh *shard) recovered(m *sip.Message) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	sh.server.panics.Add(1)
+	sh.server.log.Error("a call was ended by an internal fault",
+		slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+	if m != nil {
+		sh.core.Poisoned(m)
+	}
+}
+
+func (sh *shard) flush() {
+	sh.batch.Flush()
+	if len(sh.opens) > 0 {
+		for _, p := range sh.server.peers.Load().list {
+			if p.Up && !p.Witness {
+				sh.server.inter.Send(p.Name, FrameOpen, append([]byte(nil), sh.opens...))
+			}
+		}
+		sh.opens = sh.opens[:0]
+	}
+	st := sh.core.Stats()
+	if old := sh.stats.Load(); old == nil || *old != st {
+		sh.stats.Store(&st)
+	}
+}
+
+// Send implements b2bua.Env.
+func (sh *shard) Send(t transport.Target, b []byte, ref uint64) {
+	s := sh.server
+	switch {
+	case t.Node != "":
+		if !s.inter.Send(t.Node, FrameSIP, b) && ref != 0 {
+			sh.push(event{kind: evFailed, ref: ref, err: errUnreachable})
+		}
+	case t.ViaNode != "":
+		e := envelope{transport: t.Transport, listener: t.Listener, flow: t.Flow, remote: t.Addr}
+		s.inter.Send(t.ViaNode, FrameEmit, append(e.append(make([]byte, 0, len(b)+64)), b...))
+	default:
+		sh.batch.Send(t, b, ref)
+	}
+}
+
+// Routing implements b2bua.Env.
+func (sh *shard) Routing() (*trunkgroup.Table, *trunkgroup.View) {
+	r := sh.server.routing.Load()
+	if r == nil {
+		return nil, nil
+	}
+	return r.table, r.view
+}
+
+// Random implements b2bua.Env.
+func (sh *shard) Random() uint64 { return sh.rng.Uint64() }
+
+// Turn implements b2bua.Env.
+func (sh *shard) Turn(g *trunkgroup.Group) uint64 {
+	r := sh.server.routing.Load()
+	if g.Index >= len(r.turns) || r.table.Group(g.Name) != g {
+		return sh.rng.Uint64() // the table was swapped under a call
+	}
+	return r.turns[g.Index].Add(1) - 1
+}
+
+// Peers implements b2bua.Env.
+func (sh *shard) Peers() []geo.PeerNode { return sh.server.peers.Load().nodes }
+
+// Peer implements b2bua.Env.
+func (sh *shard) Peer(id uint32) (b2bua.PeerState, bool) {
+	p, ok := sh.server.peers.Load().byID[id]
+	if !ok {
+		return b2bua.PeerState{}, false
+	}
+	st := b2bua.PeerState{Name: p.Name, Boot: p.Boot, Up: p.Up}
+	if !p.Up {
+		st.Down = time.Since(p.Since)
+	}
+	return st, true
+}
+
+// Up implements b2bua.Env.
+func (sh *shard) Up(node string) bool {
+	p, ok := sh.server.peers.Load().byName[node]
+	return ok && p.Up
+}
+
+// Share implements b2bua.Env: what is open is told once per flush.
+func (sh *shard) Share(o b2bua.Open) { sh.opens = appendOpen(sh.opens, o) }
+
+// ShareWith implements b2bua.Env.
+func (sh *shard) ShareWith(node string, o b2bua.Open) {
+	sh.server.inter.Send(node, FrameOpen, appendOpen(nil, o))
+}
+
+// Forward implements b2bua.Env.
+func (sh *shard) Forward(node string, p *b2bua.Packet) bool {
+	if !sh.Up(node) {
+		return false
+	}
+	e := envelope{transport: p.Transport, listener: p.Listener, flow: p.Flow, remote: p.Source, local: p.Local}
+	raw := p.Message.Raw()
+	return sh.server.inter.Send(node, FrameForward, append(e.append(make([]byte, 0, len(raw)+64)), raw...))
+}
+
+// Evidence implements b2bua.Env.
+func (sh *shard) Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string) {
+	sh.server.observer.Evidence(m, addr, ok, cause)
+}
+
+// Finished implements b2bua.Env.
+func (sh *shard) Finished(r *cdr.Record) { sh.server.observer.Finished(r) }
+
+// Count implements b2bua.Env.
+func (sh *shard) Count(e b2bua.Event) { sh.server.observer.Count(e) }
+
+// Pinged implements b2bua.Env.
+func (sh *shard) Pinged(token uint64, r b2bua.PingResult) { sh.server.pings.done(token, r) }
