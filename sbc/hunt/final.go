@@ -25,7 +25,7 @@ type Response struct {
 //
 //	a definitive final             as it is (S-033, S-034), unless it must not cross (DEC-23)
 //	a target that was not dialled  503 of our own (S-041), also when nothing was tried
-//	silence                        503 of our own (S-040)
+//	silence, or max_pdd            503 of our own (S-040, DEC-05)
 //	a transport error              503 of our own: silence that did not have to be waited for
 //	ringing without an answer      408 (S-040, S-063)
 //	any other final                the best of all dialled attempts (S-038)
@@ -53,7 +53,7 @@ func exhaustedResponse(attempts []Attempt, definitive bool) Response {
 		return Response{Code: code, Cause: vendor(last.Code), Attempt: n - 1, Definitive: true}
 	case !last.Dialed:
 		return Response{Code: 503, Cause: CauseUnreachable, Attempt: -1}
-	case last.silent() && last.Progress:
+	case last.silent() && last.Progress && last.Cause != CausePDD:
 		return Response{Code: 408, Cause: CauseRingTimeout, Attempt: n - 1, Definitive: true}
 	case last.silent(), last.undelivered():
 		return Response{Code: 503, Cause: last.Cause, Attempt: -1}
