@@ -1,0 +1,136 @@
+package tandem
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// askLimit bounds one request to a node: a hung admin API must fail a test, not
+// hang it.
+const askLimit = 5 * time.Second
+
+// Get asks the node's admin API and returns status and body.
+func (n *Node) Get(path string) (int, string, error) {
+	client := &http.Client{Timeout: askLimit, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", n.socket)
+		},
+	}}
+	resp, err := client.Get("http://node" + path)
+	if err != nil {
+		return 0, "", fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, "", fmt.Errorf("node %s: %s: %w", n.Name, path, err)
+	}
+	return resp.StatusCode, string(body), nil
+}
+
+// Ready asks the node whether it takes calls; the error says why not.
+func (n *Node) Ready() error {
+	status, body, err := n.Get("/readyz")
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("node %s is not ready: %d %s", n.Name, status, strings.TrimSpace(body))
+	}
+	return err
+}
+
+// Sample is one value of a metrics page.
+type Sample struct {
+	Name   string
+	Labels map[string]string
+	Value  float64
+}
+
+// Metrics is a metrics page.
+type Metrics []Sample
+
+// Metrics reads the node's metrics page.
+func (n *Node) Metrics() (Metrics, error) {
+	status, body, err := n.Get("/metrics")
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("node %s: metrics: status %d", n.Name, status)
+	}
+	return ParseMetrics(body)
+}
+
+// ParseMetrics reads the text format of a metrics page.
+func ParseMetrics(text string) (Metrics, error) {
+	var list Metrics
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		s, err := sample(line)
+		if err != nil {
+			return nil, fmt.Errorf("metrics line %q: %w", line, err)
+		}
+		list = append(list, s)
+	}
+	return list, lines.Err()
+}
+
+func sample(line string) (Sample, error) {
+	s := Sample{Labels: map[string]string{}}
+	at := strings.IndexAny(line, "{ ")
+	if at < 0 {
+		return s, fmt.Errorf("no value")
+	}
+	s.Name, line = line[:at], line[at:]
+	for line[0] == '{' || line[0] == ',' {
+		line = line[1:]
+		name, rest, found := strings.Cut(line, "=")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if !found || err != nil {
+			return s, fmt.Errorf("bad label")
+		}
+		if s.Labels[name], err = strconv.Unquote(quoted); err != nil {
+			return s, fmt.Errorf("bad label: %w", err)
+		}
+		if line = rest[len(quoted):]; line == "" {
+			return s, fmt.Errorf("no value")
+		}
+	}
+	value, _, _ := strings.Cut(strings.TrimLeft(line, "} "), " ")
+	var err error
+	s.Value, err = strconv.ParseFloat(value, 64)
+	return s, err
+}
+
+// Sum adds the values of all samples of a name whose labels include the given
+// ones, written name=value.
+func (m Metrics) Sum(name string, labels ...string) float64 {
+	var sum float64
+	for _, s := range m {
+		if s.Name == name && s.matches(labels) {
+			sum += s.Value
+		}
+	}
+	return sum
+}
+
+func (s Sample) matches(labels []string) bool {
+	for _, l := range labels {
+		name, value, _ := strings.Cut(l, "=")
+		if s.Labels[name] != value {
+			return false
+		}
+	}
+	return true
+}
