@@ -22,7 +22,7 @@ import (
 func (c *cli) clusterCommand() *cobra.Command {
 	key := &cobra.Command{
 		Use: "key", Short: "Make a new cluster key",
-		Long: "Prints 32 random bytes in base64: the secret that all nodes of a cluster share. Keep it in a\nfile of mode 0600 and name that file in cluster.key_file of every node.",
+		Long:    "Prints 32 random bytes in base64: the secret that all nodes of a cluster share. Keep it in a\nfile of mode 0600 and name that file in cluster.key_file of every node.",
 		Example: "  (umask 077; tandem cluster key > cluster.key)",
 		Args:    cobra.NoArgs,
 		RunE: action(func(*cobra.Command, []string) error {
