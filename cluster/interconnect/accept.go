@@ -10,10 +10,10 @@ import (
 )
 
 // acceptLoop takes connections until the listener is closed.
-func (i *Interconnect) acceptLoop() {
+func (i *Interconnect) acceptLoop(l net.Listener) {
 	wait := minBackOff
 	for {
-		conn, err := i.cfg.Listener.Accept()
+		conn, err := l.Accept()
 		if err != nil {
 			if i.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return

@@ -27,9 +27,9 @@ type Config struct {
 	Boot    uint64           // boot number of this process (DEC-13)
 	Keys    *keyring.Keyring // cluster secrets
 
-	// Listener takes the streams; the Interconnect closes it.
-	Listener net.Listener
-	// Advertise is the host:port at which the others reach Listener.
+	// Listeners take streams of every purpose; the Interconnect closes them.
+	Listeners []net.Listener
+	// Advertise is the host:port at which the others reach one of them.
 	Advertise string
 	// DialMap says which addresses are reached through a relay.
 	DialMap dialmap.Map
@@ -77,7 +77,7 @@ func (c *Config) withDefaults() (Config, error) {
 		{d.Node == "", "Node"},
 		{d.Boot == 0, "Boot"},
 		{d.Keys == nil, "Keys"},
-		{d.Listener == nil, "Listener"},
+		{len(d.Listeners) == 0, "Listeners"},
 		{d.Advertise == "", "Advertise"},
 	} {
 		if f.missing {

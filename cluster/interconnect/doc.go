@@ -15,9 +15,9 @@
 // dialled; it reads frames from the streams that it accepted. So a pair of nodes
 // holds two streams, each with one owner who dials, re-dials and closes it, and
 // no rule is needed for streams that cross. Every stream opens with the handshake
-// of package hello. The same listener takes the streams of other protocols of the
-// cluster (raft, proposals), told apart by the purpose in the hello, so a node
-// has one port to open and to relay.
+// of package hello. The listeners take the streams of other protocols of the
+// cluster (raft, proposals) as well, told apart by the purpose in the hello, so a
+// node may do with one port to open and to relay.
 //
 // Peers come from the configuration and from gossip (SetPeers), and a node that
 // proves itself by the handshake is dialled back at the address that it gave: a

@@ -12,7 +12,7 @@ import (
 // number and no listener of its own.
 func Inquire(ctx context.Context, cfg Config, e Endpoint) (seen uint64, err error) {
 	// What only a running interconnect needs is set to pass the check.
-	cfg.Boot, cfg.Listener = 1, noListener{}
+	cfg.Boot, cfg.Listeners = 1, []net.Listener{noListener{}}
 	i, err := New(cfg)
 	if err != nil {
 		return 0, err

@@ -68,7 +68,7 @@ type Interconnect struct {
 	wg      sync.WaitGroup
 }
 
-// New checks the configuration. Nothing is read from the listener before Start.
+// New checks the configuration. Nothing is read from the listeners before Start.
 func New(cfg Config) (*Interconnect, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -121,24 +121,28 @@ func (i *Interconnect) Start() {
 	i.mu.Lock()
 	i.started = true
 	i.mu.Unlock()
-	i.wg.Add(1)
-	go func() {
-		defer i.wg.Done()
-		i.acceptLoop()
-	}()
+	for _, l := range i.cfg.Listeners {
+		i.wg.Add(1)
+		go func() {
+			defer i.wg.Done()
+			i.acceptLoop(l)
+		}()
+	}
 	for _, p := range *i.peers.Load() {
 		i.launch(p)
 	}
 }
 
-// Stop closes every stream and the listener and waits for all goroutines,
+// Stop closes every stream and all listeners and waits for all goroutines,
 // handlers included. It may be called repeatedly.
 func (i *Interconnect) Stop() {
 	i.mu.Lock()
 	i.stopped = true
 	i.cancel()
-	// The listener's error says only that it was closed before.
-	_ = i.cfg.Listener.Close()
+	for _, l := range i.cfg.Listeners {
+		// An error says only that it was closed before.
+		_ = l.Close()
+	}
 	for c := range i.open {
 		_ = c.Close()
 	}

@@ -54,7 +54,7 @@ func (w *world) node(name, site string, boot uint64, adjust func(*Config, *machi
 		w.t.Fatal(err)
 	}
 	cfg := Config{
-		Cluster: "test", Node: name, Site: site, Boot: boot, Keys: w.keys, Listener: l, Advertise: m.end.Address,
+		Cluster: "test", Node: name, Site: site, Boot: boot, Keys: w.keys, Listeners: []net.Listener{l}, Advertise: m.end.Address,
 		Dial:   func(ctx context.Context, a string) (net.Conn, error) { return m.host.Dial(ctx, a) },
 		Logger: slog.New(slog.DiscardHandler),
 	}

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -41,16 +42,16 @@ level=WARN msg="failed to heartbeat to" node=dal-1 peer=ash-1 suppressed=2
 	})
 }
 
-func TestStd(t *testing.T) {
+func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logger, out := capture()
-		l := Std(logger)
-		l.Print("[DEBUG] memberlist: nothing of this")
-		l.Print("[INFO] memberlist: Suspect ash-1 has failed, no acks received")
+		w := Lines(logger)
+		fmt.Fprintln(w, "2026/01/02 15:04:05 [DEBUG] memberlist: nothing of this")
+		fmt.Fprintln(w, "2026/01/02 15:04:05 [INFO] memberlist: Suspect ash-1 has failed, no acks received")
 		for i := range 5 {
-			l.Printf("[ERR] memberlist: Decrypt packet failed: no key from=10.0.0.%d", i)
+			fmt.Fprintf(w, "[ERR] memberlist: Decrypt packet failed: no key from=10.0.0.%d\n", i)
 		}
-		l.Print(strings.Repeat("x", 2000))
+		fmt.Fprintln(w, strings.Repeat("x", 2000))
 		want := `level=INFO msg="Suspect ash-1 has failed, no acks received"
 level=WARN msg="Decrypt packet failed: no key from=10.0.0.0"
 level=WARN msg=` + strings.Repeat("x", maxLine) + "\n"

@@ -3,21 +3,23 @@ package logs
 import (
 	"bytes"
 	"context"
-	"log"
+	"io"
 	"log/slog"
 	"time"
 )
 
-// Std returns a standard logger that writes into logger; lines start with a level
-// in brackets as hashicorp's libraries write them: "[WARN] memberlist: text".
-func Std(logger *slog.Logger) *log.Logger {
-	return log.New(&lines{out: logger}, "", 0)
-}
+// Lines returns a writer for a standard logger, which gives it one line per call,
+// and passes each on to logger. Lines look as hashicorp's libraries write them:
+// "2026/01/02 15:04:05 [WARN] memberlist: text", with or without the time.
+func Lines(logger *slog.Logger) io.Writer { return &lines{out: logger} }
 
 type lines struct {
 	out   *slog.Logger
 	limit Limiter
 }
+
+// stamp is the time that a standard logger puts before a line; slog has its own.
+const stamp = "2006/01/02 15:04:05 "
 
 // maxLine bounds a line: it may hold what a stranger sent.
 const maxLine = 512
@@ -25,6 +27,9 @@ const maxLine = 512
 // Write takes one line; it never fails.
 func (l *lines) Write(b []byte) (int, error) {
 	line := bytes.TrimSpace(b)
+	if len(line) > len(stamp) && line[4] == '/' && line[7] == '/' {
+		line = line[len(stamp):]
+	}
 	level := slog.LevelWarn
 	if len(line) > 0 && line[0] == '[' {
 		if end := bytes.IndexByte(line, ']'); end > 0 {

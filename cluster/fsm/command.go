@@ -1,0 +1,118 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// CommandVersion is the version of commands that this build writes and the
+// highest that it applies.
+const CommandVersion = 1
+
+// kindSet is the kind of a Set command. A kind is never used for another end.
+const kindSet = 1
+
+// Bounds of a command's fields in octets.
+const (
+	MaxDocument = 16 << 20
+	MaxReason   = 4096
+	MaxName     = 256 // cluster, author and key
+)
+
+// Set replaces the cluster document.
+type Set struct {
+	Cluster string // must be the state's cluster
+	// Generation is the generation of the new revision; 0 keeps the current one.
+	Generation uint64
+	// Expect, when it is set, is the revision that must be the current one.
+	Expect   *uint64
+	Author   string
+	Reason   string
+	Key      string    // idempotency key; empty means that the change may be applied twice
+	At       time.Time // when it was proposed, by the proposer's clock; milliseconds are kept
+	Document []byte
+}
+
+// ErrUnknownCommand is wrapped when a command comes from a later build.
+var ErrUnknownCommand = errors.New("fsm: unknown command")
+
+// Check reports a command that is outside the bounds.
+func (c *Set) Check() error {
+	switch {
+	case c.Cluster == "":
+		return errors.New("fsm: a change without a cluster id")
+	case len(c.Document) == 0:
+		return errors.New("fsm: a change without a document")
+	case len(c.Document) > MaxDocument:
+		return fmt.Errorf("fsm: the document has %d octets, at most %d are possible", len(c.Document), MaxDocument)
+	case len(c.Reason) > MaxReason:
+		return fmt.Errorf("fsm: the reason has %d octets, at most %d are possible", len(c.Reason), MaxReason)
+	case len(c.Author) > MaxName, len(c.Key) > MaxName, len(c.Cluster) > MaxName:
+		return fmt.Errorf("fsm: author, key and cluster have at most %d octets each", MaxName)
+	}
+	return nil
+}
+
+// Append adds the encoded command to dst.
+func (c *Set) Append(dst []byte) []byte {
+	dst = append(dst, CommandVersion, kindSet)
+	dst = appendOctets(dst, c.Cluster)
+	dst = binary.AppendUvarint(dst, c.Generation)
+	if c.Expect != nil {
+		dst = binary.AppendUvarint(append(dst, 1), *c.Expect)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = appendOctets(dst, c.Author)
+	dst = appendOctets(dst, c.Reason)
+	dst = appendOctets(dst, c.Key)
+	dst = binary.AppendUvarint(dst, millis(c.At))
+	return appendOctets(dst, c.Document)
+}
+
+// DecodeSet reads a command. An error wraps ErrUnknownCommand when a later build
+// wrote it and ErrMalformed otherwise. The document shares b's memory.
+func DecodeSet(b []byte) (*Set, error) {
+	r := reader{b: b}
+	version, kind := r.octet(), r.octet()
+	if r.bad || version == 0 {
+		return nil, ErrMalformed
+	}
+	if version > CommandVersion || kind != kindSet {
+		return nil, fmt.Errorf("%w: version %d, kind %d; this build knows version %d", ErrUnknownCommand, version, kind, CommandVersion)
+	}
+	c := &Set{Cluster: r.text(MaxName), Generation: r.number()}
+	switch r.octet() {
+	case 0:
+	case 1:
+		expect := r.number()
+		c.Expect = &expect
+	default:
+		return nil, ErrMalformed
+	}
+	c.Author, c.Reason, c.Key = r.text(MaxName), r.text(MaxReason), r.text(MaxName)
+	c.At = fromMillis(r.number())
+	c.Document = r.octets(MaxDocument)
+	if !r.end() {
+		return nil, ErrMalformed
+	}
+	return c, nil
+}
+
+// millis and fromMillis carry a time as Unix milliseconds; the zero time and all
+// before 1970 are 0.
+func millis(t time.Time) uint64 {
+	if t.IsZero() || t.Before(time.Unix(0, 0)) {
+		return 0
+	}
+	return uint64(t.UnixMilli())
+}
+
+func fromMillis(ms uint64) time.Time {
+	if ms == 0 || ms > 1<<62 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}

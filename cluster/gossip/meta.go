@@ -1,0 +1,74 @@
+package gossip
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// MaxMeta is the bound that memberlist sets on a node's metadata, in octets.
+const MaxMeta = 512
+
+// metaVersion starts every encoding; fields may only be added behind the last one.
+const metaVersion = 1
+
+// ErrMeta is returned for metadata that cannot be read.
+var ErrMeta = errors.New("gossip: malformed node metadata")
+
+// Meta is what a node tells of itself.
+type Meta struct {
+	Protocol     uint8  // version of frames and commands that the node speaks
+	Witness      bool   // votes only, carries no calls
+	Load         uint16 // share of the node's capacity in use, in thousandths
+	Boot         uint64 // boot number (DEC-13)
+	Site         string
+	State        string // "ready", "draining", ...
+	Interconnect string // advertised interconnect address, host:port
+	Raft         string // advertised raft address, host:port
+	Build        string // version of the program
+}
+
+// Append adds the encoded metadata to dst; it fails when the result is too large.
+func (m Meta) Append(dst []byte) ([]byte, error) {
+	start := len(dst)
+	var flags byte
+	if m.Witness {
+		flags |= 1
+	}
+	dst = append(dst, metaVersion, m.Protocol, flags)
+	dst = binary.BigEndian.AppendUint16(dst, m.Load)
+	dst = binary.AppendUvarint(dst, m.Boot)
+	for _, s := range []string{m.Site, m.State, m.Interconnect, m.Raft, m.Build} {
+		if len(s) > 255 {
+			return nil, fmt.Errorf("gossip: %q is longer than 255 octets", s)
+		}
+		dst = append(dst, byte(len(s)))
+		dst = append(dst, s...)
+	}
+	if n := len(dst) - start; n > MaxMeta {
+		return nil, fmt.Errorf("gossip: node metadata has %d octets, at most %d are possible", n, MaxMeta)
+	}
+	return dst, nil
+}
+
+// ParseMeta reads metadata; octets behind the known fields are ignored.
+func ParseMeta(b []byte) (Meta, error) {
+	if len(b) < 6 || b[0] < metaVersion {
+		return Meta{}, ErrMeta
+	}
+	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, Load: binary.BigEndian.Uint16(b[3:])}
+	boot, n := binary.Uvarint(b[5:])
+	if n <= 0 {
+		return Meta{}, ErrMeta
+	}
+	m.Boot = boot
+	rest := b[5+n:]
+	for _, s := range []*string{&m.Site, &m.State, &m.Interconnect, &m.Raft, &m.Build} {
+		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
+			return Meta{}, ErrMeta
+		}
+		end := 1 + int(rest[0])
+		*s, rest = string(rest[1:end]), rest[end:]
+	}
+	return m, nil
+}
