@@ -52,7 +52,7 @@ type Sequence struct {
 	alerted  bool // a 18x was relayed: max_pdd is met
 	heard    bool // the attempt in flight sent a provisional, 100 too
 	out      []Action
-	buffer   [4]Action
+	buffer   [2]Action // no event causes more: one is given up, one thing follows
 }
 
 // New prepares a sequence for a call whose INVITE came at now. The slice of targets is kept, not copied.
@@ -61,7 +61,7 @@ func New(cfg Config, now time.Time) *Sequence {
 		cfg:      cfg.withDefaults(),
 		invited:  now,
 		current:  -1,
-		attempts: make([]Attempt, 0, min(len(cfg.Targets)+1, 4)),
+		attempts: make([]Attempt, 0, min(len(cfg.Targets), 2)),
 	}
 	s.out = s.buffer[:0]
 	return s
