@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -81,14 +80,4 @@ func action(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Comman
 		}
 		return &failure{code: exitFailed, err: err}
 	}
-}
-
-// oneOf checks a word of the command line against the words that are possible.
-func oneOf(what, word string, words ...string) error {
-	for _, w := range words {
-		if w == word {
-			return nil
-		}
-	}
-	return usage("write one of: "+strings.Join(words, ", "), "unknown %s %q", what, word)
 }
