@@ -1,16 +1,20 @@
 package config
 
 // cluster converts the section about the other nodes and checks that it agrees with the rest.
-func (c *checker) cluster(f *file) Cluster {
+func (c *checker) cluster(f *file, interconnect Endpoint) Cluster {
 	s := &f.Cluster
 	out := Cluster{
 		ID:       c.name("cluster.id", s.ID, "example"),
 		Key:      c.clusterKey(s),
 		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
-		Raft:     c.endpoint("cluster.raft", s.Raft.Address, s.Raft.Advertise, "192.0.2.10:7951"),
+		Raft:     interconnect,
 		Document: c.file("cluster.document", s.Document),
 	}
+	if s.Raft.Address != "" || s.Raft.Advertise != "" {
+		out.Raft = c.endpoint("cluster.raft", s.Raft.Address, s.Raft.Advertise, "192.0.2.10:7951")
+	}
 	names := map[string]string{f.Name: "name"}
+	known := map[string]string{f.Name: out.Raft.Advertise.String()}
 	for i, p := range s.Peers {
 		key := index("cluster.peers", i)
 		out.Peers = append(out.Peers, Peer{
@@ -20,19 +24,9 @@ func (c *checker) cluster(f *file) Cluster {
 			Interconnect: c.hostPort(join(key, "interconnect"), p.Interconnect, "198.51.100.10:7950"),
 		})
 		c.unique(names, join(key, "name"), p.Name)
+		known[p.Name] = p.Interconnect
 	}
-	voters := map[string]string{}
-	for i, v := range s.Raft.Voters {
-		key := index("cluster.raft.voters", i)
-		out.Voters = append(out.Voters, Voter{
-			Name:    c.name(join(key, "name"), v.Name, "dal-1"),
-			Address: c.hostPort(join(key, "address"), v.Address, "192.0.2.10:7951"),
-		})
-		c.unique(voters, join(key, "name"), v.Name)
-		if _, known := names[v.Name]; v.Name != "" && !known {
-			c.add(join(key, "name"), "add it to cluster.peers, or mend the name", "%q is neither this node nor a peer", v.Name)
-		}
-	}
+	out.Voters = c.voters(s.Raft.Voters, known)
 	mapped := map[string]string{}
 	for i, r := range s.DialMap {
 		key := index("cluster.dial_map", i)
@@ -41,6 +35,26 @@ func (c *checker) cluster(f *file) Cluster {
 			Via:     c.hostPort(join(key, "via"), r.Via, "203.0.113.1:17950"),
 		})
 		c.unique(mapped, join(key, "address"), r.Address)
+	}
+	return out
+}
+
+// voters converts the founding members. Known holds this node and its peers with the address that a
+// voter has when the file gives none: where it takes the streams of other nodes.
+func (c *checker) voters(list []fileVoter, known map[string]string) []Voter {
+	var out []Voter
+	seen := map[string]string{}
+	for i, v := range list {
+		key := index("cluster.raft.voters", i)
+		c.unique(seen, join(key, "name"), c.name(join(key, "name"), v.Name, "dal-1"))
+		address, ok := known[v.Name]
+		if !ok && v.Name != "" {
+			c.add(join(key, "name"), "add it to cluster.peers, or mend the name", "%q is neither this node nor a peer", v.Name)
+		}
+		if v.Address != "" {
+			address = c.hostPort(join(key, "address"), v.Address, "192.0.2.10:7950")
+		}
+		out = append(out, Voter{Name: v.Name, Address: address})
 	}
 	return out
 }

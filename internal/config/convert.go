@@ -23,7 +23,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	}
 	cfg.Listeners = c.listeners(f)
 	cfg.Interconnect = c.endpoint("interconnect", f.Interconnect.Address, f.Interconnect.Advertise, "192.0.2.10:7950")
-	cfg.Cluster = c.cluster(f)
+	cfg.Cluster = c.cluster(f, cfg.Interconnect)
 	cfg.Admin = c.admin(&f.Admin)
 	cfg.CDR = CDR{
 		Path:       c.path(f.CDR.Path),

@@ -25,9 +25,8 @@ cluster:
   key: "` + goodKey + `"
   gossip: {address: "192.0.2.10:7946"}
   raft:
-    address: "192.0.2.10:7951"
     voters:
-      - {name: dal-1, address: "192.0.2.10:7951"}
+      - {name: dal-1}
       - {name: ash-1, address: "ash-1.example.net:7951"}
   peers:
     - {name: ash-1, site: ashburn, gossip: "198.51.100.10:7946", interconnect: "198.51.100.10:7950"}
@@ -67,6 +66,8 @@ func TestLoadConvertsEveryValue(t *testing.T) {
 		{"interconnect", c.Interconnect.Address.String(), "0.0.0.0:7950"},
 		{"interconnect advertise", c.Interconnect.Advertise.String(), "192.0.2.10:7950"},
 		{"voter", c.Cluster.Voters[1].Address, "ash-1.example.net:7951"},
+		{"own voter", c.Cluster.Voters[0].Address, "192.0.2.10:7950"},
+		{"raft", c.Cluster.Raft.Address.String(), "0.0.0.0:7950"},
 		{"peer site", c.Cluster.Peers[0].Site, "ashburn"},
 		{"dial map", c.Cluster.DialMap[0].Via, "127.0.0.1:17950"},
 		{"admin network", c.Admin.Network, "unix"},
@@ -135,6 +136,7 @@ func TestFaults(t *testing.T) {
 		{"no key", `key: "` + goodKey + `"`, "", "cluster.key_file: missing; `tandem cluster key > FILE` makes one"},
 		{"short key", goodKey, goodKey[2:], "cluster.key: want 32 bytes in base64 or hex"},
 		{"both keys", `key: "`, `key_file: x` + "\n  " + `key: "`, "cluster.key_file: key and key_file are both set"},
+		{"raft without address", "voters:", "advertise: \"192.0.2.10:7951\"\n    voters:", "cluster.raft.address: missing"},
 		{"stranger votes", "{name: ash-1, address", "{name: ash-9, address", `cluster.raft.voters[1].name: "ash-9" is neither this node nor a peer`},
 		{"peer is self", "{name: ash-1, site", "{name: dal-1, site", `cluster.peers[0].name: "dal-1" is also at name`},
 		{"peer address", "gossip: \"198.51.100.10:7946\"", "gossip: \"198.51.100.10\"", "cluster.peers[0].gossip: "},
@@ -167,7 +169,7 @@ func TestFaults(t *testing.T) {
 
 func TestAllFaultsAtOnce(t *testing.T) {
 	_, err := Load(write(t, "unheard: of\nlog: {level: 3, format: 4}\nlisteners: [{name: x}]\n"))
-	for _, want := range []string{"unheard", "log.level", "log.format", "name", "site", "listeners[0].transport", "listeners[0].address", "interconnect.address", "cluster.id", "cluster.key_file", "cluster.gossip.address", "cluster.raft.address", "sip.realm"} {
+	for _, want := range []string{"unheard", "log.level", "log.format", "name", "site", "listeners[0].transport", "listeners[0].address", "interconnect.address", "cluster.id", "cluster.key_file", "cluster.gossip.address", "sip.realm"} {
 		if err == nil || !strings.Contains(err.Error(), ": "+want+": ") {
 			t.Errorf("no fault about %s in:\n%v", want, err)
 		}
