@@ -1,0 +1,259 @@
+package verdict
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Board is what a node believes at one time. It is immutable.
+type Board struct {
+	Table   *trunkgroup.Table
+	View    *trunkgroup.View // for planning calls
+	Members []Status         // by Member.Index
+	// Until is when time alone may change the board: a record grows too old or an operator's word ends. Zero for never.
+	Until time.Time
+}
+
+// Status is what a node believes about one member, and why.
+type Status struct {
+	Member *trunkgroup.Member
+	State  trunkgroup.State // as calls see it: the operator's word first
+	Since  time.Time        // zero when nobody knows
+	Reason string
+	Knob   Knob // the operator's word; its Member is empty when there is none
+	Owner  string
+	// Targets are the probed addresses; empty for a member that is not monitored.
+	Targets []Target
+}
+
+// Target is one probed address of a member.
+type Target struct {
+	Addr     netip.AddrPort
+	State    trunkgroup.State
+	Observer string // whose record this is; empty for none
+	Suspect  bool   // from before this node lost the network (DEC-12)
+	Since    time.Time
+	Out      time.Time // since when it gets no calls; zero while it gets them
+	Reason   string
+	Kind     trunkgroup.ProbeKind
+	Code     int
+	RTT      time.Duration
+	Probed   time.Time
+	Good     time.Time // the last good probe
+	Changes  uint64
+}
+
+// Input is what a board is made from.
+type Input struct {
+	Now   time.Time
+	Table *trunkgroup.Table
+	Nodes []Node // the live nodes as this node sees them, itself included
+	Store *Store
+	Knobs *Knobs
+	// Addrs gives the addresses of a member by name, in the order to try them.
+	Addrs func(*trunkgroup.Member) []netip.AddrPort
+	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
+	Suspect map[Key]Held
+	// PanicShare of a site's members, 0 for the default.
+	PanicShare float64
+}
+
+// Build makes the board.
+func Build(in Input) *Board {
+	if in.PanicShare <= 0 {
+		in.PanicShare = PanicShare
+	}
+	b := &Board{Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members()))}
+	if in.Knobs != nil {
+		b.Until = in.Knobs.Deadline()
+	}
+	for i, m := range in.Table.Members() {
+		b.Members[i] = b.status(&in, m)
+	}
+	for _, site := range in.Table.Sites() {
+		if b.panicking(&in, site) {
+			b.View.Panic[site] = true
+		}
+	}
+	for i := range b.Members {
+		s := &b.Members[i]
+		b.View.Addrs[i] = s.addrs(b.View.Panic[s.Member.Site], b.View.Addrs[i], &in)
+		s.overrule(&in)
+		b.View.States[i] = s.State
+	}
+	return b
+}
+
+// status collects the verdicts on a member.
+func (b *Board) status(in *Input, m *trunkgroup.Member) Status {
+	s := Status{Member: m, Owner: Owner(in.Nodes, m.Site, m.Key)}
+	if !m.Group.Monitoring.Enabled {
+		s.State, s.Reason = trunkgroup.Active, "not monitored"
+		return s
+	}
+	addrs := b.View.Addrs[m.Index]
+	if m.FQDN != "" {
+		addrs = in.resolved(m)
+	}
+	for _, addr := range addrs {
+		t, until := in.target(m, addr, s.Owner)
+		b.Until = earlier(b.Until, until)
+		s.Targets = append(s.Targets, t)
+	}
+	s.combine()
+	return s
+}
+
+func (in *Input) resolved(m *trunkgroup.Member) []netip.AddrPort {
+	if in.Addrs == nil {
+		return nil
+	}
+	return in.Addrs(m)
+}
+
+// target reads the verdict on one address.
+func (in *Input) target(m *trunkgroup.Member, addr netip.AddrPort, owner string) (t Target, until time.Time) {
+	t = Target{Addr: addr, State: trunkgroup.Unknown, Reason: "no verdict"}
+	key := KeyOf(m, addr)
+	var held *Held
+	if h, ok := in.Suspect[key]; ok {
+		held, t.Suspect = &h, true
+	} else {
+		held, until = in.Store.Choose(in.Now, key, owner, &m.Group.Monitoring)
+	}
+	if held == nil {
+		return t, until
+	}
+	at := held.Received
+	t.Observer, t.State, t.Reason, t.Changes = held.Node, held.State, held.Reason, held.Changes
+	t.Since = held.Since()
+	t.Kind, t.Code, t.RTT = held.Kind, held.Code, held.RTT
+	if held.OutAge > 0 {
+		t.Out = at.Add(-held.OutAge)
+	}
+	if held.Kind != 0 {
+		t.Probed = at.Add(-held.ProbeAge)
+	}
+	if held.GoodAge > 0 {
+		t.Good = at.Add(-held.GoodAge)
+	}
+	return t, until
+}
+
+// rank orders the states of a member's addresses: the member is as good as its best one.
+func rank(s trunkgroup.State) int {
+	switch s {
+	case trunkgroup.Active:
+		return 5
+	case trunkgroup.Trying:
+		return 4
+	case trunkgroup.Unknown:
+		return 3
+	case trunkgroup.Cooldown:
+		return 2
+	case trunkgroup.Probation:
+		return 1
+	}
+	return 0
+}
+
+// combine gives a member the state of its best address.
+func (s *Status) combine() {
+	if len(s.Targets) == 0 {
+		s.State, s.Reason = trunkgroup.Unknown, "no address"
+		return
+	}
+	best := &s.Targets[0]
+	for i := range s.Targets {
+		if rank(s.Targets[i].State) > rank(best.State) {
+			best = &s.Targets[i]
+		}
+	}
+	s.State, s.Since, s.Reason = best.State, best.Since, best.Reason
+}
+
+// out says since when a member is down with all its addresses; ok is false when it is not down. A cooldown is no such thing: the far end
+// answers.
+func (s *Status) out() (since time.Time, ok bool) {
+	if s.State != trunkgroup.Down && s.State != trunkgroup.Probation {
+		return time.Time{}, false
+	}
+	for i := range s.Targets {
+		t := &s.Targets[i]
+		at := t.Out
+		if at.IsZero() {
+			at = t.Since
+		}
+		if at.After(since) {
+			since = at
+		}
+	}
+	return since, true
+}
+
+// panicking applies the panic rule to one site.
+func (b *Board) panicking(in *Input, site string) bool {
+	var down []time.Time
+	var interval time.Duration
+	members := 0
+	for i := range b.Members {
+		s := &b.Members[i]
+		if s.Member.Site != site || s.Member.Disabled {
+			continue
+		}
+		if knob, ok := in.knob(s.Member.Key); ok && knob.State == trunkgroup.AdminDisabled {
+			continue
+		}
+		members++
+		if mon := &s.Member.Group.Monitoring; mon.Enabled {
+			interval = max(interval, mon.Interval)
+		}
+		if since, ok := s.out(); ok {
+			down = append(down, since)
+		}
+	}
+	return Panicking(down, members, in.PanicShare, interval)
+}
+
+// addrs picks where calls go. An address that is out gets none while another one of the same member does: down-marking is per address
+// (RFC 3263 section 4.3), never per name.
+func (s *Status) addrs(panicking bool, configured []netip.AddrPort, in *Input) []netip.AddrPort {
+	m := s.Member
+	if m.FQDN == "" {
+		return configured
+	}
+	if !m.Group.Monitoring.Enabled || panicking || !s.State.Selectable() {
+		return in.resolved(m)
+	}
+	list := make([]netip.AddrPort, 0, len(s.Targets))
+	for i := range s.Targets {
+		if s.Targets[i].State.Selectable() {
+			list = append(list, s.Targets[i].Addr)
+		}
+	}
+	return list
+}
+
+func (in *Input) knob(member string) (Knob, bool) {
+	if in.Knobs == nil {
+		return Knob{}, false
+	}
+	return in.Knobs.Of(in.Now, member)
+}
+
+// overrule puts the operator's word above the verdicts.
+func (s *Status) overrule(in *Input) {
+	if knob, ok := in.knob(s.Member.Key); ok {
+		s.Knob, s.Since = knob, knob.Set
+		s.Reason = knob.Reason
+		s.State = trunkgroup.Draining
+		if knob.State == trunkgroup.AdminDisabled {
+			s.State = trunkgroup.Disabled
+		}
+	}
+	if s.Member.Disabled {
+		s.State, s.Since, s.Reason = trunkgroup.Disabled, time.Time{}, "by the document"
+	}
+}
