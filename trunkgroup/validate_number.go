@@ -36,23 +36,29 @@ func (v *validator) numbers() {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.low, b.low),
 			cmp.Compare(a.group, b.group), cmp.Compare(a.item, b.item))
 	})
-	for i := 1; i < len(all); i++ {
-		a, b := all[i-1], all[i]
-		if a.Kind != b.Kind || b.low > a.high {
-			continue
+	var open []claimed // patterns that may reach the next one
+	for _, p := range all {
+		open = slices.DeleteFunc(open, func(o claimed) bool { return o.Kind != p.Kind || o.high < p.low })
+		for _, o := range open[:min(len(open), maxOverlaps)] {
+			v.overlap(o, p)
 		}
-		if a.high > b.high { // keep the widest range in front
-			all[i-1], all[i] = b, a
-		}
-		if a.group > b.group || a.group == b.group && a.item > b.item {
-			a, b = b, a
-		}
-		problem := "overlaps with"
-		if a.Pattern == b.Pattern {
-			problem = "is the same as"
-		}
-		v.faults.addf(b.path(), "keep the number in one group", "%s %s %s at %s", b.Pattern, problem, a.Pattern, a.path())
+		open = append(open, p)
 	}
+}
+
+// maxOverlaps is how many overlaps of one pattern are told.
+const maxOverlaps = 2
+
+// overlap reports two patterns at the one that stands later.
+func (v *validator) overlap(a, b claimed) {
+	if a.group > b.group || a.group == b.group && a.item > b.item {
+		a, b = b, a
+	}
+	problem := "overlaps with"
+	if a.Pattern == b.Pattern {
+		problem = "is the same as"
+	}
+	v.faults.addf(b.path(), "keep the number in one group", "%s %s %s at %s", b.Pattern, problem, a.Pattern, a.path())
 }
 
 func (v *validator) numbering(path string, s *NumberingSpec) {

@@ -94,21 +94,32 @@ func atoi(s string) int {
 	return n
 }
 
-// validate adds the faults of the content, except where the text had one
-// already.
+// validate adds the faults of the content, except in what the text had a fault
+// for already.
 func (d *decoder) validate(doc *trunkgroup.Document) {
 	reported := make(map[string]bool)
 	for _, f := range d.faults {
 		reported[f.Path] = true
 	}
 	for _, f := range doc.Validate() {
-		if reported[f.Path] {
+		if within(reported, f.Path) {
 			continue
 		}
 		at := d.find(f.Path)
 		f.Line, f.Column = at.line, at.column
 		d.faults = append(d.faults, f)
 	}
+}
+
+// within reports whether the path or anything around it is in the set.
+func within(set map[string]bool, path string) bool {
+	for path != "" {
+		if set[path] {
+			return true
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+	return false
 }
 
 // find returns where a path stands, or the nearest thing around it that stands

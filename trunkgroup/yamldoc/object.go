@@ -43,7 +43,7 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		d.value(value, v.FieldByIndex(field.Index), at)
-		if refusesZero(field) && value.Kind == yaml.ScalarNode && value.Tag == "!!int" && v.FieldByIndex(field.Index).IsZero() {
+		if refusesZero(field) && value.Tag == "!!int" && value.Style&yaml.TaggedStyle == 0 && v.FieldByIndex(field.Index).IsZero() {
 			d.fault(value, at, "0 does not mean none here", "leave the key out for the default, or use a number above zero")
 		}
 	})

@@ -1,0 +1,66 @@
+package yamldoc_test
+
+import (
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/yamldoc"
+)
+
+const exampleFile = "../../configs/cluster.example.yaml"
+
+func example(t testing.TB) *trunkgroup.Document {
+	t.Helper()
+	data, err := os.ReadFile(exampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := yamldoc.Decode("cluster.example.yaml", data)
+	if err != nil {
+		t.Fatalf("the example has faults:\n%v", err)
+	}
+	return doc
+}
+
+// The example holds what the product shows first: two sites, customers in both
+// directions, one of them by digest, three carriers.
+func TestExampleCompiles(t *testing.T) {
+	doc := example(t)
+	table, err := trunkgroup.Compile(doc, trunkgroup.Version{Cluster: doc.Cluster, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make(map[trunkgroup.Role]int)
+	digest := 0
+	for _, g := range table.Groups() {
+		counts[g.Role]++
+		digest += len(g.Credentials)
+	}
+	if counts[trunkgroup.OriginationCustomer] < 2 || counts[trunkgroup.PSTNProvider] != 3 || digest != 1 {
+		t.Errorf("roles %v, %d digest users", counts, digest)
+	}
+	if g := table.MatchNumber([]byte("+12145550149")); g == nil || g.Name != "acme-in" {
+		t.Errorf("+12145550149 is %v", g)
+	}
+	if got := table.PeerSites("dallas"); !reflect.DeepEqual(got, []string{"ashburn"}) {
+		t.Errorf("peers of dallas: %v", got)
+	}
+}
+
+// What Encode writes, Decode reads back as the same document.
+func TestEncodeRoundTrip(t *testing.T) {
+	doc := example(t)
+	text, err := yamldoc.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := yamldoc.Decode("encoded", text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if !reflect.DeepEqual(doc, again) {
+		t.Errorf("the document changed:\n%s", text)
+	}
+}
