@@ -38,10 +38,10 @@ func certificate(t testing.TB, name string, addresses ...netip.Addr) (*peer.Auth
 }
 
 // edge starts Kamailio as a TLS edge at a host of a place: TLS on 5061, plain on
-// 5060, the callee behind it on 5080.
-func edge(t testing.TB, p lab.Place, host netip.Addr, outside netip.AddrPort) {
+// 5060, the callee behind it on 5080. name is the name in its certificate.
+func edge(t testing.TB, name string, p lab.Place, host netip.Addr, outside netip.AddrPort) {
 	t.Helper()
-	a, keys := certificate(t, "edge-"+host.String(), host)
+	a, keys := certificate(t, name, host)
 	e := peer.Edge{
 		Lab: theLab(t), Place: p, Keys: keys, Authority: a, Outside: outside,
 		TLS: netip.AddrPortFrom(host, 5061), Plain: netip.AddrPortFrom(host, 5060), Inside: netip.AddrPortFrom(host, 5080),
@@ -61,8 +61,8 @@ func TestTLSEdgesWorkAgainstEachOther(t *testing.T) {
 	for _, addr := range []func(lab.Place, int) netip.Addr{lab.Host4, lab.Host6} {
 		far, near := addr(lab.PBXAshburn, 45), addr(lab.Outside, 45)
 		t.Run(far.String(), func(t *testing.T) {
-			edge(t, lab.PBXAshburn, far, netip.AddrPortFrom(near, 5061))
-			edge(t, lab.Outside, near, netip.AddrPortFrom(far, 5061))
+			edge(t, "edge-far", lab.PBXAshburn, far, netip.AddrPortFrom(near, 5061))
+			edge(t, "edge-near", lab.Outside, near, netip.AddrPortFrom(far, 5061))
 			c := callee(t, peer.Run{
 				Place: lab.PBXAshburn, Local: netip.AddrPortFrom(far, 5080),
 				Scenario: peer.Callee("answer", peer.Ring(50*time.Millisecond), peer.Accept(), peer.UntilBye()),

@@ -13,10 +13,11 @@ import (
 	"github.com/tandem-sbc/tandem/lab/peer"
 )
 
-// baresip starts baresip with TLS on port 5061 of an address.
-func baresip(t testing.TB, p lab.Place, host netip.Addr, outbound netip.AddrPort) *peer.Softphone {
+// baresip starts baresip with TLS on port 5061 of an address; name is the name
+// in its certificate.
+func baresip(t testing.TB, name string, p lab.Place, host netip.Addr, outbound netip.AddrPort) *peer.Softphone {
 	t.Helper()
-	a, keys := certificate(t, "baresip-"+host.String(), host)
+	a, keys := certificate(t, name, host)
 	local := netip.AddrPortFrom(host, 5061)
 	s, err := peer.StartBaresip(peer.Phone{
 		Lab: theLab(t), Place: p, Local: local, Outbound: outbound, Keys: keys, Authority: a,
@@ -44,13 +45,13 @@ func prints(t testing.TB, s *peer.Softphone, text string) {
 // TestBaresipCallsAndAnswersOverTLS proves the softphone against the TLS edge.
 func TestBaresipCallsAndAnswersOverTLS(t *testing.T) {
 	far, near := lab.Host4(lab.PBXAshburn, 46), lab.Host4(lab.Outside, 46)
-	edge(t, lab.PBXAshburn, far, netip.AddrPortFrom(near, 5061))
+	edge(t, "edge-phone", lab.PBXAshburn, far, netip.AddrPortFrom(near, 5061))
 	c := callee(t, peer.Run{
 		Place: lab.PBXAshburn, Local: netip.AddrPortFrom(far, 5080),
 		Scenario: peer.Callee("hangs-up", peer.Accept(), peer.Wait(100*time.Millisecond), peer.HangUp()),
 	})
 	ready(t, lab.PBXAshburn, netip.AddrPortFrom(far, 5080), false)
-	phone := baresip(t, lab.Outside, near, netip.AddrPortFrom(far, 5061))
+	phone := baresip(t, "baresip-outside", lab.Outside, near, netip.AddrPortFrom(far, 5061))
 	t.Run("calls", func(t *testing.T) {
 		if err := phone.Type("/dial sip:+12145550100@" + far.String()); err != nil {
 			t.Fatal(err)

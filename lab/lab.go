@@ -138,6 +138,12 @@ func (l *Lab) joinFarEnds() error {
 		if err := l.uplink(ns, 10+i, net); err != nil {
 			return err
 		}
+		err := ns.IP(
+			fmt.Sprintf("route change default via %s src %s", network{90, 10 + i}.v4(1), net.v4(DefaultHost)),
+			fmt.Sprintf("route change default via %s src %s", network{90, 10 + i}.v6(1), net.v6(DefaultHost)))
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -195,8 +201,24 @@ func defaultRoute(ns *netns.Namespace, v4, v6 string) error {
 	return ns.IP("route add default via "+v4, "route add default via "+v6)
 }
 
+// Isolate adds a place that has nothing but its loopback.
+func (l *Lab) Isolate(p Place) error {
+	ns, err := netns.Add(l.Prefix + "-" + string(p))
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spaces[string(p)] = ns
+	return nil
+}
+
 // Namespace returns the namespace of a place.
-func (l *Lab) Namespace(p Place) *netns.Namespace { return l.spaces[string(p)] }
+func (l *Lab) Namespace(p Place) *netns.Namespace {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.spaces[string(p)]
+}
 
 // WAN returns the link between two sites and the direction from a to b.
 func (l *Lab) WAN(a, b string) (*wan.Link, wan.Direction) {
@@ -243,6 +265,6 @@ func (l *Lab) setBlackHole(p Place, address string, on bool) error {
 			fmt.Fprintf(&rules, "    %s daddr %s drop\n", family, a)
 		}
 	}
-	return l.Namespace(p).NFT("table inet lab\ndelete table inet lab\ntable inet lab {\n  chain in {\n" +
+	return l.spaces[string(p)].NFT("table inet lab\ndelete table inet lab\ntable inet lab {\n  chain in {\n" +
 		"    type filter hook input priority 0;\n" + rules.String() + "  }\n}\n")
 }

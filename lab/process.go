@@ -50,7 +50,11 @@ func (l *Lab) Start(p Program) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	defer log.Close()
-	cmd := l.Namespace(p.Place).Command(p.Args[0], p.Args[1:]...)
+	ns := l.Namespace(p.Place)
+	if ns == nil {
+		return nil, fmt.Errorf("start %s: no place %q", p.Name, p.Place)
+	}
+	cmd := ns.Command(p.Args[0], p.Args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, log, log
 	if cmd.Dir == "" {
 		cmd.Dir = l.Dir

@@ -36,10 +36,12 @@ const (
 const internet = "internet"
 
 // Hosts of a far-end network: each of the addresses FirstHost to LastHost is
-// configured in its namespace, so that many far ends run in one.
+// configured in its namespace, so that many far ends run in one. A program that
+// binds no address of its own sends from DefaultHost's.
 const (
-	FirstHost = 10
-	LastHost  = 49
+	FirstHost   = 10
+	LastHost    = 49
+	DefaultHost = 40
 )
 
 // network is an IPv4 /24 and an IPv6 /64 of one place or site.

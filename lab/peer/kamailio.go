@@ -59,6 +59,7 @@ dns=no
 rev_dns=no
 enable_tls=yes
 tcp_connection_lifetime=300
+@source@
 listen=udp:@plain@
 listen=tcp:@plain@
 listen=tls:@tls@
@@ -109,8 +110,13 @@ request_route {
 `
 
 func (e Edge) config(tls string) string {
+	// What it opens towards the other side comes from its own address.
+	source := "tcp_source_ipv4=" + e.TLS.Addr().String()
+	if e.TLS.Addr().Is6() {
+		source = "tcp_source_ipv6=" + bracketed(e.TLS.Addr())
+	}
 	return strings.NewReplacer(
-		"@plain@", e.Plain.String(), "@tls@", e.TLS.String(), "@profile@", tls,
+		"@source@", source, "@plain@", e.Plain.String(), "@tls@", e.TLS.String(), "@profile@", tls,
 		"@inside@", e.Inside.String(), "@outside@", e.Outside.String(),
 	).Replace(edgeConfig)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,15 +117,20 @@ func (c *Cluster) SBCs() []*Node {
 	return list
 }
 
-// node describes the node at a place; its name is the place's.
+// node describes the node at a place; its name is the place's. At an isolated
+// place it stands alone in Dallas on the loopback addresses.
 func (c *Cluster) node(p lab.Place) *Node {
 	name := string(p)
-	return &Node{
+	n := &Node{
 		Name: name, Place: p, Site: lab.NodeSite(p), IPv4: lab.Node4(p), IPv6: lab.Node6(p),
 		cluster: c, dir: filepath.Join(c.dir, name),
 		// Paths of sockets are short by law of the kernel; artefacts' paths are not.
 		socket: filepath.Join(os.TempDir(), c.Lab.Prefix+"-"+c.Name+"-"+name+".sock"),
 	}
+	if n.Site == "" { // an isolated place
+		n.Site, n.IPv4, n.IPv6 = lab.Dallas, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()
+	}
+	return n
 }
 
 // file is the node file.
