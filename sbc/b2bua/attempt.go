@@ -3,6 +3,7 @@ package b2bua
 import (
 	"net/netip"
 
+	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -72,18 +73,17 @@ func (c *Call) legIdentity(o *outline, local, remote string) identity {
 	return id
 }
 
-// calledUser is the user part of the Request-URI: the number in E.164; towards
-// carriers with the parameters that the caller put behind it (NUM-01).
+// calledUser is the user part of the Request-URI: the number as the member's
+// group wants it; towards carriers with the parameters that the caller put
+// behind it (NUM-01).
 func (c *Call) calledUser(m *trunkgroup.Member) string {
-	if m.Group.Role != trunkgroup.PSTNProvider {
-		return c.called
+	dialled, params := number.Split([]byte(c.calledRaw))
+	b := make([]byte, 0, len(c.called)+len(params)+8)
+	b = number.AppendFormatted(b, &m.Group.Numbering, []byte(c.called), dialled)
+	if m.Group.Role == trunkgroup.PSTNProvider && len(params) > 0 {
+		b = append(append(b, ';'), params...)
 	}
-	for i := range c.calledRaw {
-		if c.calledRaw[i] == ';' {
-			return c.called + c.calledRaw[i:]
-		}
-	}
-	return c.called
+	return string(b)
 }
 
 // callerAddress is the From of a B leg: the caller's name and number at our own

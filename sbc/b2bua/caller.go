@@ -17,16 +17,19 @@ func (c *Call) trying() {
 // dialog, shows as a fork with a tag of its own (DEC-01). A hand-off leg keeps
 // early dialogs apart from the start.
 func (c *Call) tagFor(e early, sdp bool) string {
+	known := false
 	for i := range c.forks {
 		if c.forks[i].early == e {
 			c.useTag(c.forks[i].aTag)
-			return c.tag
+			known = true
 		}
 	}
-	if len(c.forks) > 0 && (c.sdpSent && c.sdpFrom != e || c.token.yes) {
-		c.useTag(c.s.mint())
+	if !known {
+		if len(c.forks) > 0 && (c.sdpSent && c.sdpFrom != e || c.token.yes) {
+			c.useTag(c.s.mint())
+		}
+		c.forks = append(c.forks, fork{e, c.tag})
 	}
-	c.forks = append(c.forks, fork{e, c.tag})
 	if sdp && !c.sdpSent {
 		c.sdpSent, c.sdpFrom = true, e
 	}
@@ -97,6 +100,7 @@ func (c *Call) forward(t *try) {
 	case code < 400:
 		code, reason, m = 480, "", nil
 	}
+	c.definitive = true
 	c.end.cause = vendorCause(t.final.Status())
 	c.finalFailure(code, reason, m)
 }
@@ -120,7 +124,7 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 		extra = append(extra, "Reason: Q.850;cause=38;text=\"network out of order\"\r\n"...)
 	}
 	if c.token.yes {
-		extra = c.appendAttempts(extra, from != nil)
+		extra = c.appendAttempts(extra, c.definitive)
 	}
 	b := c.response(code, reason, c.tag, from, extra)
 	c.s.env.Send(c.in.reply, b, 0)

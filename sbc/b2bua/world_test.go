@@ -1,0 +1,351 @@
+package b2bua
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/mint"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// world is a shard with everything around it written down: what it sends, what
+// it records. Time moves when the test says so.
+type world struct {
+	t       testing.TB
+	now     time.Time
+	s       *Shard
+	table   *trunkgroup.Table
+	view    *trunkgroup.View
+	random  uint64
+	turns   map[string]uint64
+	sent    []wire
+	records []*cdr.Record
+	events  []Event
+	shared  []Open
+	peers   []geo.PeerNode
+	down    map[string]bool // nodes
+	forward []string
+	pinged  []PingResult
+	blame   []string
+}
+
+// wire is one message as it left.
+type wire struct {
+	to  transport.Target
+	m   *sip.Message
+	ref uint64
+}
+
+const (
+	carrierAddr = "192.0.2.10:5060"
+	pbx1Addr    = "198.51.100.10:5060"
+	pbx2Addr    = "198.51.100.11:5060"
+	offer       = "v=0\r\no=- 1 1 IN IP4 192.0.2.10\r\ns=-\r\nc=IN IP4 192.0.2.10\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
+	answerSDP   = "v=0\r\no=- 2 2 IN IP4 198.51.100.10\r\ns=-\r\nc=IN IP4 198.51.100.10\r\nt=0 0\r\nm=audio 5000 RTP/AVP 0\r\n"
+)
+
+func newWorld(t testing.TB) *world { return newWorldOf(t, "dal-1", "dallas", document()) }
+
+func newWorldOf(t testing.TB, node, site string, doc *trunkgroup.Document) *world {
+	t.Helper()
+	w := &world{
+		t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), random: 1,
+		turns: map[string]uint64{}, down: map[string]bool{},
+	}
+	table, err := trunkgroup.Compile(doc, trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.table, w.view = table, trunkgroup.NewView(table)
+	verifier, err := auth.New(bytes.Repeat([]byte("k"), 32), "sip.example.com", auth.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := bytes.Repeat([]byte("x"), 32)
+	w.s = New(Config{
+		Node: node, Site: site, Boot: 1,
+		Listeners: []Listener{
+			{Transport: trunkgroup.UDP, Advertise: "203.0.113.1:5060"},
+			{Transport: trunkgroup.TCP, Advertise: "203.0.113.1:5060"},
+		},
+		Minter: mint.New(key, mint.NodeID(node), 1), Verifier: verifier, HandoffKey: key,
+	}, w, w.now)
+	return w
+}
+
+func document() *trunkgroup.Document {
+	return &trunkgroup.Document{
+		Cluster: "test",
+		Sites:   []trunkgroup.SiteSpec{{Name: "dallas", Peers: []string{"ashburn"}}, {Name: "ashburn", Peers: []string{"dallas"}}},
+		TrunkGroups: []trunkgroup.GroupSpec{
+			{
+				Name: "acme-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"},
+				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.Failover},
+				Members: []trunkgroup.MemberSpec{
+					{ID: "dal-1", Site: "dallas", Address: pbx1Addr, Priority: 1},
+					{ID: "dal-2", Site: "dallas", Address: pbx2Addr, Priority: 2},
+					{ID: "ash-1", Site: "ashburn", Address: "198.51.100.74:5060"},
+				},
+			},
+			{
+				Name: "acme-out", Role: trunkgroup.TerminationCustomer,
+				Sources: []trunkgroup.SourceSpec{{IP: "198.51.100.10", Port: 5060}},
+			},
+			{
+				Name: "carrier-a", Role: trunkgroup.PSTNProvider,
+				Members: []trunkgroup.MemberSpec{
+					{ID: "dal", Site: "dallas", Address: carrierAddr},
+					{ID: "ash", Site: "ashburn", Address: "192.0.2.74:5060"},
+				},
+			},
+		},
+	}
+}
+
+// Env.
+
+func (w *world) Send(t transport.Target, b []byte, ref uint64) {
+	m, fault := sip.Parse(bytes.Clone(b))
+	if fault != nil {
+		w.t.Fatalf("the shard sent what does not parse: %v\n%s", fault, b)
+	}
+	w.sent = append(w.sent, wire{to: t, m: m, ref: ref})
+}
+
+func (w *world) Routing() (*trunkgroup.Table, *trunkgroup.View) { return w.table, w.view }
+
+func (w *world) Random() uint64 {
+	w.random ^= w.random << 13
+	w.random ^= w.random >> 7
+	w.random ^= w.random << 17
+	return w.random
+}
+
+func (w *world) Turn(g *trunkgroup.Group) uint64 { w.turns[g.Name]++; return w.turns[g.Name] - 1 }
+func (w *world) Peers() []geo.PeerNode           { return w.peers }
+
+func (w *world) Peer(id uint32) (PeerState, bool) {
+	for _, p := range w.peers {
+		if mint.NodeID(p.Name) == id {
+			return PeerState{Name: p.Name, Boot: 1, Up: !w.down[p.Name], Down: time.Second}, true
+		}
+	}
+	return PeerState{}, false
+}
+func (w *world) Up(node string) bool           { return !w.down[node] }
+func (w *world) Share(o Open)                  { w.shared = append(w.shared, o) }
+func (w *world) ShareWith(node string, o Open) { w.shared = append(w.shared, o) }
+func (w *world) Finished(r *cdr.Record)        { w.records = append(w.records, r) }
+func (w *world) Count(e Event)                 { w.events = append(w.events, e) }
+func (w *world) Pinged(_ uint64, r PingResult) { w.pinged = append(w.pinged, r) }
+func (w *world) Forward(n string, p *Packet) bool {
+	if w.down[n] {
+		return false
+	}
+	w.forward = append(w.forward, n+" "+p.Message.Method())
+	return true
+}
+
+func (w *world) Evidence(m *trunkgroup.Member, _ netip.AddrPort, ok bool, cause string) {
+	if !ok {
+		w.blame = append(w.blame, m.Key+" "+cause)
+	}
+}
+
+// The test's side.
+
+// from gives the shard a message from an address over UDP.
+func (w *world) from(addr, text string) { w.packet(addr, "", text) }
+
+func (w *world) packet(addr, peer, text string) {
+	w.t.Helper()
+	m, fault := sip.Parse([]byte(text))
+	if fault != nil {
+		w.t.Fatalf("test message: %v\n%s", fault, text)
+	}
+	p := &Packet{Packet: transport.Packet{Message: m, Transport: trunkgroup.UDP}, Peer: peer}
+	if peer != "" {
+		p.Transport = trunkgroup.Interconnect
+	} else {
+		p.Source = netip.MustParseAddrPort(addr)
+	}
+	w.s.Receive(w.now, p)
+}
+
+// advance moves time, firing every deadline at its own instant.
+func (w *world) advance(d time.Duration) {
+	end := w.now.Add(d)
+	for {
+		next := w.s.Deadline()
+		if next.IsZero() || next.After(end) {
+			break
+		}
+		if next.After(w.now) {
+			w.now = next
+		}
+		w.s.Advance(w.now)
+	}
+	w.now = end
+	w.s.Advance(w.now)
+}
+
+// take removes and returns the first message sent to addr whose start line
+// begins so: "INVITE", "SIP/2.0 180".
+func (w *world) take(addr, start string) *sip.Message {
+	w.t.Helper()
+	m := w.find(addr, start)
+	if m == nil {
+		w.t.Fatalf("nothing that begins with %q was sent to %s; sent:\n%s", start, addr, w.trace())
+	}
+	return m
+}
+
+func (w *world) find(addr, start string) *sip.Message {
+	for i, x := range w.sent {
+		if x.dest() == addr && strings.HasPrefix(string(x.m.Raw()), start) {
+			w.sent = append(w.sent[:i], w.sent[i+1:]...)
+			return x.m
+		}
+	}
+	return nil
+}
+
+func (x wire) dest() string {
+	if x.to.Node != "" {
+		return x.to.Node
+	}
+	return x.to.Addr.String()
+}
+
+func (w *world) none(addr, start string) {
+	w.t.Helper()
+	if m := w.find(addr, start); m != nil {
+		w.t.Fatalf("%s got what it should not:\n%s", addr, m.Raw())
+	}
+}
+
+func (w *world) trace() string {
+	var b strings.Builder
+	for _, x := range w.sent {
+		line, _, _ := strings.Cut(string(x.m.Raw()), "\r\n")
+		fmt.Fprintf(&b, "  -> %s %s\n", x.dest(), line)
+	}
+	return b.String()
+}
+
+// quiet demands that nothing is left of any call once all timers have run out.
+func (w *world) quiet() {
+	w.t.Helper()
+	w.advance(70 * time.Second)
+	if st := w.s.Stats(); st != (Stats{Open: st.Open}) {
+		w.t.Fatalf("left behind: %+v", st)
+	}
+}
+
+// invite is a caller's INVITE.
+type invite struct {
+	called, callID, branch, from string
+	seq                          int
+	body                         string
+	lines                        string
+	host                         string
+}
+
+func (i invite) String() string {
+	if i.called == "" {
+		i.called = "+12145550100"
+	}
+	if i.callID == "" {
+		i.callID = "call-1"
+	}
+	if i.branch == "" {
+		i.branch = "z9hG4bKa1"
+	}
+	if i.seq == 0 {
+		i.seq = 1
+	}
+	if i.host == "" {
+		i.host = carrierAddr
+	}
+	s := "INVITE sip:" + i.called + "@203.0.113.1 SIP/2.0\r\nVia: SIP/2.0/UDP " + i.host + ";branch=" + i.branch + "\r\n" +
+		"Max-Forwards: 70\r\nFrom: \"Bob\" <sip:+13105551234@" + i.host + ">;tag=caller\r\nTo: <sip:" + i.called + "@203.0.113.1>\r\n" +
+		"Call-ID: " + i.callID + "\r\nCSeq: " + strconv.Itoa(i.seq) + " INVITE\r\nContact: <sip:bob@" + i.host + ">\r\n" + i.lines
+	if i.body != "" {
+		s += "Content-Type: application/sdp\r\n"
+	}
+	return s + "Content-Length: " + strconv.Itoa(len(i.body)) + "\r\n\r\n" + i.body
+}
+
+// reply writes a far end's response to one of our requests.
+func reply(req *sip.Message, code int, tag, body string, lines ...string) string {
+	extra := strings.Join(lines, "")
+	if !strings.Contains(extra, "Contact:") {
+		extra += "Contact: <sip:pbx@198.51.100.10:5060>\r\n"
+	}
+	var ct []byte
+	if body != "" {
+		ct = []byte("application/sdp")
+	}
+	return string(sip.AppendResponse(nil, req, code, "", []byte(tag), netip.AddrPort{}, []byte(extra), ct, []byte(body)))
+}
+
+// ackFor writes the caller's ACK of a response.
+func ackFor(resp *sip.Message, branch, body string) string {
+	ct := ""
+	if body != "" {
+		ct = "Content-Type: application/sdp\r\n"
+	}
+	return "ACK sip:203.0.113.1 SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.10:5060;branch=" + branch + "\r\nMax-Forwards: 70\r\nFrom: " +
+		string(resp.Header(sip.From)) + "\r\nTo: " + string(resp.Header(sip.To)) + "\r\nCall-ID: " + string(resp.CallID()) +
+		"\r\nCSeq: " + strconv.Itoa(int(resp.CSeq())) + " ACK\r\n" + ct + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// inside writes a request of the caller in the dialog of a response.
+func inside(resp *sip.Message, method string, seq int, lines, body string) string {
+	ct := ""
+	if body != "" {
+		ct = "Content-Type: application/sdp\r\n"
+	}
+	return method + " sip:203.0.113.1 SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKin" + method + strconv.Itoa(seq) +
+		"\r\nMax-Forwards: 70\r\nFrom: " + string(resp.Header(sip.From)) + "\r\nTo: " + string(resp.Header(sip.To)) +
+		"\r\nCall-ID: " + string(resp.CallID()) + "\r\nCSeq: " + strconv.Itoa(seq) + " " + method + "\r\n" + lines + ct +
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// calleeRequest writes a request of the callee in the dialog of our INVITE.
+func calleeRequest(inv *sip.Message, tag, method string, seq int, lines, body string) string {
+	ct := ""
+	if body != "" {
+		ct = "Content-Type: application/sdp\r\n"
+	}
+	return method + " sip:203.0.113.1 SIP/2.0\r\nVia: SIP/2.0/UDP 198.51.100.10:5060;branch=z9hG4bKcallee" + method + strconv.Itoa(seq) +
+		"\r\nMax-Forwards: 70\r\nFrom: " + string(inv.Header(sip.To)) + ";tag=" + tag + "\r\nTo: " + string(inv.Header(sip.From)) +
+		"\r\nCall-ID: " + string(inv.CallID()) + "\r\nCSeq: " + strconv.Itoa(seq) + " " + method + "\r\n" + lines + ct +
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// answeredCall sets a call up from the carrier to the first PBX and returns
+// the B-leg INVITE and the caller's 200.
+func (w *world) answeredCall() (b, ok *sip.Message) {
+	w.t.Helper()
+	w.from(carrierAddr, invite{body: offer}.String())
+	w.take(carrierAddr, "SIP/2.0 100")
+	b = w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 180, "callee", ""))
+	w.take(carrierAddr, "SIP/2.0 180")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+	ok = w.take(carrierAddr, "SIP/2.0 200")
+	w.take(pbx1Addr, "ACK")
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	return b, ok
+}
