@@ -1,11 +1,13 @@
 package config
 
+import "strings"
+
 // cluster converts the section about the other nodes and checks that it agrees with the rest.
 func (c *checker) cluster(f *file, interconnect Endpoint) Cluster {
 	s := &f.Cluster
 	out := Cluster{
 		ID:       c.name("cluster.id", s.ID, "example"),
-		Key:      c.clusterKey(s),
+		Keys:     c.clusterKeys(s),
 		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
 		Raft:     interconnect,
 		Document: c.file("cluster.document", s.Document),
@@ -59,31 +61,37 @@ func (c *checker) voters(list []fileVoter, known map[string]string) []Voter {
 	return out
 }
 
-// clusterKey takes the key from its file or from the value, which the environment usually gives.
-func (c *checker) clusterKey(s *fileCluster) Secret {
+// clusterKeys takes the keys from their file or from the value, which the environment usually gives. The
+// file has one key a line, the one to use first.
+func (c *checker) clusterKeys(s *fileCluster) []Secret {
 	const remedy = "`tandem cluster key > FILE` makes one"
-	text := s.Key
+	text, key := s.Key, "cluster.key"
 	switch {
 	case s.Key != "" && s.KeyFile != "":
 		c.add("cluster.key_file", "keep one of the two", "key and key_file are both set")
-		return Secret{}
+		return nil
 	case s.Key == "" && s.KeyFile == "":
 		c.add("cluster.key_file", remedy, "missing")
-		return Secret{}
+		return nil
 	case s.KeyFile != "":
 		var err error
+		key = "cluster.key_file"
 		if text, err = readSecret(c.path(s.KeyFile)); err != nil {
-			c.add("cluster.key_file", "name a file of mode 0600 that holds the key alone; "+remedy, "%v", err)
-			return Secret{}
+			c.add(key, "name a file of mode 0600 that holds the key alone; "+remedy, "%v", err)
+			return nil
 		}
 	}
-	key, err := ParseKey(text)
-	if err != nil {
-		name := "cluster.key"
-		if s.KeyFile != "" {
-			name = "cluster.key_file"
+	var keys []Secret
+	for word := range strings.FieldsSeq(text) {
+		k, err := ParseKey(word)
+		if err != nil {
+			c.add(key, remedy, "key %d: %v", len(keys)+1, err)
+			return nil
 		}
-		c.add(name, remedy, "%v", err)
+		keys = append(keys, k)
 	}
-	return key
+	if len(keys) == 0 {
+		c.add(key, remedy, "there is no key in it")
+	}
+	return keys
 }

@@ -64,9 +64,9 @@ type TLS struct {
 type Cluster struct {
 	// ID names the cluster; a document with another id is refused.
 	ID string
-	// Key is the 32-byte secret that every node holds. It encrypts gossip and authenticates the
-	// streams between nodes.
-	Key Secret
+	// Keys are the 32-byte secrets that every node holds. They encrypt gossip and authenticate the
+	// streams between nodes. The first is the one that this node uses; the others it still accepts.
+	Keys []Secret
 	// Gossip is the address of membership messages, over UDP and TCP.
 	Gossip Endpoint
 	// Raft is the address of the configuration log. It equals the interconnect, which carries both,
@@ -130,10 +130,13 @@ type Log struct {
 
 // SIP holds what the signalling of this node needs beside its listeners.
 type SIP struct {
-	// Realm is what digest challenges name; credentials of the cluster document are made for it.
+	// Realm is what digest challenges name; credentials of the cluster document are made for it. Empty
+	// (written "-") = unknown callers are refused without a challenge.
 	Realm string
-	// UserAgent is the product that User-Agent and Server name; "-" = no such header.
+	// UserAgent is the product that User-Agent and Server name; empty (written "-") = no such header.
 	UserAgent string
+	// Shards is the number of goroutines that own calls; 0 = one per core.
+	Shards int
 	// T1, T2 and T4 are the timers of RFC 3261 section 17.
 	T1, T2, T4 time.Duration
 	Limits     Limits
@@ -143,9 +146,10 @@ type SIP struct {
 
 // Limits bound what strangers can make this node hold.
 type Limits struct {
-	// Message is the size in bytes of the largest SIP message that is read.
-	Message int
-	// Connections and ConnectionsPerSource bound accepted TCP and TLS connections per listener.
+	// Calls bounds the calls of this node; 0 = what its shards can hold.
+	Calls int
+	// Connections and ConnectionsPerSource bound accepted TCP and TLS connections, of the node and of
+	// one IPv4 address or IPv6 /64.
 	Connections, ConnectionsPerSource int
 }
 

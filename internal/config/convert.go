@@ -154,19 +154,20 @@ func (c *checker) log(f *fileLog) Log {
 func (c *checker) sip(f *file) SIP {
 	s := &f.SIP
 	if s.Realm == "" && !f.Witness {
-		c.add("sip.realm", "write the realm that credentials are made for, for example sip.example.net", "missing")
+		c.add("sip.realm", "write the realm that credentials are made for, for example sip.example.net, or \"-\" for no digest", "missing")
 	}
 	if strings.ContainsAny(s.Realm+s.UserAgent, "\"\\\r\n\t") {
 		c.add("sip.realm", "use letters, digits, '.', '-' and spaces", "quotes and control characters may not stand in realm or user_agent")
 	}
 	out := SIP{
-		Realm:     s.Realm,
-		UserAgent: s.UserAgent,
+		Realm:     unlessDash(s.Realm),
+		UserAgent: unlessDash(s.UserAgent),
+		Shards:    c.number("sip.shards", s.Shards, 0, 1024),
 		T1:        c.duration("sip.timers.t1", s.Timers.T1, 10*time.Millisecond, 2*time.Second),
 		T2:        c.duration("sip.timers.t2", s.Timers.T2, 10*time.Millisecond, 32*time.Second),
 		T4:        c.duration("sip.timers.t4", s.Timers.T4, 10*time.Millisecond, 32*time.Second),
 		Limits: Limits{
-			Message:              int(c.size("sip.limits.message", s.Limits.Message, 4<<10, 1<<20)),
+			Calls:                c.number("sip.limits.calls", s.Limits.Calls, 0, 1<<30),
 			Connections:          c.number("sip.limits.connections", s.Limits.Connections, 1, 1<<20),
 			ConnectionsPerSource: c.number("sip.limits.connections_per_source", s.Limits.ConnectionsPerSource, 1, 1<<20),
 		},
@@ -184,4 +185,12 @@ func (c *checker) sip(f *file) SIP {
 	}
 	c.pair("sip.tls", out.TLS)
 	return out
+}
+
+// unlessDash turns the word for "none" into nothing.
+func unlessDash(s string) string {
+	if s == "-" {
+		return ""
+	}
+	return s
 }

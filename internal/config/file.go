@@ -91,6 +91,7 @@ type fileLog struct {
 type fileSIP struct {
 	Realm     string        `mapstructure:"realm"`
 	UserAgent string        `mapstructure:"user_agent"`
+	Shards    int           `mapstructure:"shards"`
 	Timers    fileTimers    `mapstructure:"timers"`
 	Limits    fileLimits    `mapstructure:"limits"`
 	TLS       fileClientTLS `mapstructure:"tls"`
@@ -103,9 +104,9 @@ type fileTimers struct {
 }
 
 type fileLimits struct {
-	Message              string `mapstructure:"message"`
-	Connections          int    `mapstructure:"connections"`
-	ConnectionsPerSource int    `mapstructure:"connections_per_source"`
+	Calls                int `mapstructure:"calls"`
+	Connections          int `mapstructure:"connections"`
+	ConnectionsPerSource int `mapstructure:"connections_per_source"`
 }
 
 type fileClientTLS struct {
@@ -128,7 +129,7 @@ func defaults() file {
 		SIP: fileSIP{
 			UserAgent: "Tandem",
 			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},
-			Limits:    fileLimits{Message: "64KiB", Connections: 4096, ConnectionsPerSource: 64},
+			Limits:    fileLimits{Connections: 10_000, ConnectionsPerSource: 1_000},
 		},
 	}
 }

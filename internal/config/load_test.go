@@ -80,17 +80,17 @@ func TestLoadConvertsEveryValue(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", x.what, x.got, x.want)
 		}
 	}
-	if c.CDR.RotateSize != 1<<20 || c.SIP.T1 != 250*time.Millisecond || c.SIP.T2 != 4*time.Second || c.SIP.Limits.Message != 65536 {
+	if c.CDR.RotateSize != 1<<20 || c.SIP.T1 != 250*time.Millisecond || c.SIP.T2 != 4*time.Second || c.SIP.Limits.Connections != 10_000 {
 		t.Errorf("numbers: %+v %+v", c.CDR, c.SIP)
 	}
-	if len(c.Cluster.Key.Bytes()) != KeySize || c.Cluster.Key.Bytes()[31] != 0x1f {
+	if k := c.Cluster.Keys; len(k) != 1 || len(k[0].Bytes()) != KeySize || k[0].Bytes()[31] != 0x1f {
 		t.Error("cluster key is not the one of the file")
 	}
 }
 
 func TestEnvironmentWins(t *testing.T) {
 	keyFile := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(keyFile, []byte(goodKey+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(keyFile, []byte(goodKey+"\n"+strings.ToUpper(goodKey)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TANDEM_SITE", "ashburn")
@@ -103,7 +103,7 @@ func TestEnvironmentWins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Site != "ashburn" || c.Log.Level.String() != "WARN" || c.Cluster.Key.IsZero() || c.SIP.Limits.Connections != 77 || len(c.DNS.Servers) != 2 {
+	if c.Site != "ashburn" || c.Log.Level.String() != "WARN" || len(c.Cluster.Keys) != 2 || c.SIP.Limits.Connections != 77 || len(c.DNS.Servers) != 2 {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 		{"wildcard untold", `, advertise: "192.0.2.10:7950"`, "", "interconnect.advertise: missing; add the address that others can reach"},
 		{"wildcard told", `advertise: "192.0.2.10:7950"`, `advertise: "0.0.0.0:7950"`, "interconnect.advertise: nobody can reach"},
 		{"no key", `key: "` + goodKey + `"`, "", "cluster.key_file: missing; `tandem cluster key > FILE` makes one"},
-		{"short key", goodKey, goodKey[2:], "cluster.key: want 32 bytes in base64 or hex"},
+		{"short key", goodKey, goodKey[2:], "cluster.key: key 1: want 32 bytes in base64 or hex"},
 		{"both keys", `key: "`, `key_file: x` + "\n  " + `key: "`, "cluster.key_file: key and key_file are both set"},
 		{"raft without address", "voters:", "advertise: \"192.0.2.10:7951\"\n    voters:", "cluster.raft.address: missing"},
 		{"stranger votes", "{name: ash-1, address", "{name: ash-9, address", `cluster.raft.voters[1].name: "ash-9" is neither this node nor a peer`},
@@ -181,7 +181,7 @@ func TestWitnessNeedsNoSIP(t *testing.T) {
 	i, j := strings.Index(text, "x:"), strings.Index(text, "interconnect:")
 	text = strings.Replace(text[:i]+text[j:], "realm: sip.example.net", "user_agent: \"-\"", 1)
 	c, err := Load(write(t, text))
-	if err != nil || !c.Witness {
+	if err != nil || !c.Witness || c.SIP.UserAgent != "" {
 		t.Fatalf("got %+v, %v", c, err)
 	}
 }
