@@ -111,35 +111,30 @@ func AppendEach(dst []byte, m *Message, id HeaderID) []byte {
 }
 
 // appendClean appends a value without CR, LF and NUL. A backslash that escaped one goes with it, else it would escape the next
-// character. A clean value is one copy.
+// character. A value without control characters, the rule, is one copy and one look at eight bytes at a time.
 func appendClean[V ~string | ~[]byte](dst []byte, value V) []byte {
-	for i := range len(value) {
-		if c := value[i]; c == '\r' || c == '\n' || c == 0 {
-			return appendStripped(dst, value, i)
-		}
+	base := len(dst)
+	dst = append(dst, value...)
+	if !hasControl(dst[base:]) {
+		return dst
 	}
-	return append(dst, value...)
+	return dst[:base+strip(dst[base:])]
 }
 
-func appendStripped[V ~string | ~[]byte](dst []byte, value V, from int) []byte {
-	base := len(dst)
-	dst = append(dst, value[:from]...)
-	for i := from; i < len(value); i++ {
-		c := value[i]
+// strip removes CR, LF and NUL in place and returns the new length.
+func strip(b []byte) (n int) {
+	escape := false // an odd run of backslashes stands before c
+	for _, c := range b {
 		if c != '\r' && c != '\n' && c != 0 {
-			dst = append(dst, c)
+			escape = c == '\\' && !escape
+			b[n] = c
+			n++
 			continue
 		}
-		if backslashes := trailingBackslashes(dst[base:]); backslashes%2 == 1 {
-			dst = dst[:len(dst)-1]
+		if escape {
+			escape = false
+			n--
 		}
-	}
-	return dst
-}
-
-func trailingBackslashes(b []byte) (n int) {
-	for n < len(b) && b[len(b)-1-n] == '\\' {
-		n++
 	}
 	return n
 }

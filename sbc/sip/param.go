@@ -83,7 +83,7 @@ func matchParam(b []byte, name string) (value []byte, hasValue, found bool) {
 	for eq < len(b) && b[eq] != '=' {
 		eq++
 	}
-	if !equalFold(trim(b[:eq]), name) {
+	if eq == 0 || !equalFold(trim(b[:eq]), name) {
 		return nil, false, false
 	}
 	if eq == len(b) {
