@@ -27,16 +27,16 @@ const blockBits = 16
 // section 6.4): neighbouring blocks spread over the directory.
 const hashMultiplier = 0x9E3779B97F4A7C15
 
-// buildBlocks takes spans of one number each, sorted, without duplicates.
-func buildBlocks(exact []span) blocks {
+// buildBlocks takes numbers that are sorted and differ.
+func buildBlocks(exact []entry) blocks {
 	if len(exact) == 0 {
 		return blocks{}
 	}
 	b := blocks{low: make([]uint16, len(exact)), owner: make([]uint32, len(exact))}
 	count := 0
-	for i, s := range exact {
-		b.low[i], b.owner[i] = uint16(s.low), s.owner
-		if i == 0 || s.low>>blockBits != exact[i-1].low>>blockBits {
+	for i, e := range exact {
+		b.low[i], b.owner[i] = uint16(e.number), e.owner
+		if i == 0 || e.number>>blockBits != exact[i-1].number>>blockBits {
 			count++
 		}
 	}
@@ -44,8 +44,8 @@ func buildBlocks(exact []span) blocks {
 	b.directory = make([]block, size)
 	b.shift = uint(64 - bits.Len(uint(size-1)))
 	for i := 0; i < len(exact); {
-		high, start := exact[i].low>>blockBits, i
-		for i < len(exact) && exact[i].low>>blockBits == high {
+		high, start := exact[i].number>>blockBits, i
+		for i < len(exact) && exact[i].number>>blockBits == high {
 			i++
 		}
 		b.insert(block{uint64(high) + 1, uint32(start), uint32(i)})

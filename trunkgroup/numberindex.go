@@ -26,6 +26,12 @@ type span struct {
 	owner     uint32
 }
 
+// entry is one exact number.
+type entry struct {
+	number number
+	owner  uint32
+}
+
 // NumberConflict says that two owners claim the same numbers.
 type NumberConflict struct {
 	First, Second Pattern
@@ -42,13 +48,13 @@ func (c *NumberConflict) Error() string {
 // prefixes are equal and their owners differ, or two ranges overlap.
 func BuildNumbers(seq iter.Seq2[Pattern, int]) (*NumberIndex, error) {
 	x := &NumberIndex{}
-	var exact []span
+	var exact []entry
 	for p, owner := range seq {
 		x.size++
 		s := span{p.low, p.high, uint32(owner)}
 		switch p.Kind {
 		case Exact:
-			exact = append(exact, s)
+			exact = append(exact, entry{p.low, s.owner})
 		case Range:
 			x.ranges = append(x.ranges, s)
 		case Prefix:
@@ -57,43 +63,24 @@ func BuildNumbers(seq iter.Seq2[Pattern, int]) (*NumberIndex, error) {
 			}
 		}
 	}
-	sortSpans(x.ranges)
+	slices.SortFunc(x.ranges, func(a, b span) int { return cmp.Compare(a.low, b.low) })
 	for i := 1; i < len(x.ranges); i++ {
 		if a, b := x.ranges[i-1], x.ranges[i]; b.low <= a.high {
-			return nil, conflict(Range, a, b)
+			return nil, &NumberConflict{Pattern{Range, a.low, a.high}, Pattern{Range, b.low, b.high}, [2]int{int(a.owner), int(b.owner)}}
 		}
 	}
-	sortSpans(exact)
-	if i := firstClash(exact); i > 0 {
-		return nil, conflict(Exact, exact[i-1], exact[i])
+	slices.SortFunc(exact, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.owner, b.owner))
+	})
+	exact = slices.Compact(exact)
+	for i := 1; i < len(exact); i++ {
+		if a, b := exact[i-1], exact[i]; a.number == b.number {
+			p := Pattern{Exact, a.number, a.number}
+			return nil, &NumberConflict{p, p, [2]int{int(a.owner), int(b.owner)}}
+		}
 	}
-	exact = slices.CompactFunc(exact, func(a, b span) bool { return a.low == b.low })
 	x.exact = buildBlocks(exact)
 	return x, nil
-}
-
-func conflict(k PatternKind, a, b span) error {
-	return &NumberConflict{Pattern{k, a.low, a.high}, Pattern{k, b.low, b.high}, [2]int{int(a.owner), int(b.owner)}}
-}
-
-func sortSpans(s []span) {
-	slices.SortFunc(s, func(a, b span) int {
-		if c := cmp.Compare(a.low, b.low); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.owner, b.owner)
-	})
-}
-
-// firstClash returns the index of the second of two equal numbers with
-// different owners, or 0.
-func firstClash(exact []span) int {
-	for i := 1; i < len(exact); i++ {
-		if exact[i].low == exact[i-1].low && exact[i].owner != exact[i-1].owner {
-			return i
-		}
-	}
-	return 0
 }
 
 // Len returns the number of patterns that the index was built from.
