@@ -14,7 +14,7 @@ type Answer struct {
 
 // Start says that the 2xx was just sent for the first time.
 func (a *Answer) Start(now time.Time, t *Timers) {
-	*a = Answer{clock: newClock(now), timers: t, waiting: true}
+	*a = Answer{clock: clock{start: now}, timers: t, waiting: true}
 	a.repeatEvery(now, t.T1)
 	a.end = a.after(now, t.Life())
 }

@@ -15,7 +15,7 @@ type Client struct {
 
 // Start sends the request: Send. Timers must stay valid and unchanged for the life of the machine.
 func (c *Client) Start(now time.Time, t *Timers, invite, reliable bool) Do {
-	*c = Client{clock: newClock(now), timers: t, invite: invite, reliable: reliable}
+	*c = Client{clock: clock{start: now}, timers: t, invite: invite, reliable: reliable}
 	c.state = Trying
 	if invite {
 		c.state = Calling

@@ -16,7 +16,7 @@ type Server struct {
 // Start takes the first copy of the request. Timers must stay valid and unchanged for the life of the
 // machine. The 100 to an INVITE is the caller's to send, by Respond.
 func (s *Server) Start(now time.Time, t *Timers, invite, reliable bool) {
-	*s = Server{clock: newClock(now), timers: t, invite: invite, reliable: reliable}
+	*s = Server{clock: clock{start: now}, timers: t, invite: invite, reliable: reliable}
 	s.state = Trying
 	if invite {
 		s.state = Proceeding

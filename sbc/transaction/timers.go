@@ -95,10 +95,11 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// alarm is an instant as an offset from a machine's start; off means that it never comes.
+// alarm is an instant as an offset from a machine's start; off, which is also that of a machine that was
+// not started, never comes.
 type alarm time.Duration
 
-const off alarm = -1
+const off alarm = 0
 
 // clock keeps the start of a machine and its two alarms: the next repetition and the end of the state.
 // Keeping offsets instead of instants halves the size of a machine.
@@ -109,11 +110,11 @@ type clock struct {
 	interval time.Duration
 }
 
-func newClock(now time.Time) clock { return clock{start: now, repeat: off, end: off} }
-
 func (c *clock) since(now time.Time) alarm { return alarm(now.Sub(c.start)) }
 
-func (c *clock) after(now time.Time, d time.Duration) alarm { return c.since(now) + alarm(d) }
+func (c *clock) after(now time.Time, d time.Duration) alarm {
+	return max(off+1, c.since(now)+alarm(d))
+}
 
 // due reports whether an alarm has come.
 func (c *clock) due(a alarm, now time.Time) bool { return a != off && c.since(now) >= a }
