@@ -85,6 +85,8 @@ type Observer interface {
 	Finished(r *cdr.Record)
 	// Evidence takes what a call saw of a member (DEC-11).
 	Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string)
+	// Paused takes a member's Retry-After in a call's 503 (DEC-11).
+	Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration)
 	// Count takes one event for the metrics.
 	Count(e b2bua.Event)
 }

@@ -277,6 +277,11 @@ func (sh *shard) Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, ca
 	sh.server.observer.Evidence(m, addr, ok, cause)
 }
 
+// Paused implements b2bua.Env.
+func (sh *shard) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration) {
+	sh.server.observer.Paused(m, addr, d)
+}
+
 // Finished implements b2bua.Env.
 func (sh *shard) Finished(r *cdr.Record) { sh.server.observer.Finished(r) }
 

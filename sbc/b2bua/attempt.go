@@ -164,6 +164,7 @@ func (t *try) progressed(_ *inviteTx, m *sip.Message) {
 // refused takes the attempt's final failure.
 func (t *try) refused(_ *inviteTx, m *sip.Message) {
 	t.hear()
+	t.judge(m)
 	t.final = m
 	c := t.call
 	c.event = m
@@ -209,6 +210,23 @@ func (t *try) lost(_ *inviteTx, err error) {
 		return
 	}
 	c.do(c.seq.TransportError(c.s.now, t.index, cause))
+}
+
+// judge takes what a final failure says about the member itself: nothing,
+// unless its group lists the code, or a 503 asks for a pause (DEC-11).
+func (t *try) judge(m *sip.Message) {
+	if t.node >= 0 {
+		return
+	}
+	member := t.cand.Member
+	if member.Group.PassiveCodes.Has(m.Status()) {
+		t.call.s.env.Evidence(member, t.cand.Addr, false, vendorCause(m.Status()))
+	}
+	if m.Status() == 503 {
+		if d := retryAfter(m); d > 0 {
+			t.call.s.env.Paused(member, t.cand.Addr, d)
+		}
+	}
 }
 
 // hear notes the first sign of life: it resets the evidence against the member

@@ -117,6 +117,9 @@ type Env interface {
 	Forward(node string, p *Packet) bool
 	// Evidence reports what a call saw of a member (DEC-11).
 	Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string)
+	// Paused reports that a member asked for a pause with Retry-After in a
+	// call's 503 (DEC-11).
+	Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration)
 	// Finished takes a call's record.
 	Finished(r *cdr.Record)
 	// Count takes one event for the metrics.

@@ -145,6 +145,9 @@ func (w *world) Peer(id uint32) (PeerState, bool) {
 func (w *world) Up(node string) bool           { return !w.down[node] }
 func (w *world) Share(o Open)                  { w.shared = append(w.shared, o) }
 func (w *world) ShareWith(node string, o Open) { w.shared = append(w.shared, o) }
+func (w *world) Paused(m *trunkgroup.Member, _ netip.AddrPort, d time.Duration) {
+	w.blame = append(w.blame, m.Key+" paused "+d.String())
+}
 func (w *world) Finished(r *cdr.Record)        { w.records = append(w.records, r) }
 func (w *world) Count(e Event)                 { w.events = append(w.events, e) }
 func (w *world) Pinged(_ uint64, r PingResult) { w.pinged = append(w.pinged, r) }
