@@ -63,9 +63,9 @@ func prepare() error {
 	return err
 }
 
-// tandem builds the program under test at its first use and returns its path;
+// tandemBinary builds the program under test at its first use and returns its path;
 // E2E_RACE=1 builds it with the race detector.
-var tandem = sync.OnceValues(func() (string, error) {
+var tandemBinary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(run.dir, "tandem")
 	args := []string{"build", "-o", path}
 	if os.Getenv("E2E_RACE") != "" {

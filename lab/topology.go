@@ -101,7 +101,17 @@ func NodeSite(p Place) string {
 	return ""
 }
 
-// Node4 and Node6 are the addresses of a node's place.
+// SiteOf returns the site that an address of a node belongs to, empty for others.
+func SiteOf(a netip.Addr) string {
+	for _, n := range nodes {
+		if a == networks[n.site].v4(n.host) || a == networks[n.site].v6(n.host) {
+			return n.site
+		}
+	}
+	return ""
+}
+
+// Node4 is the IPv4 address of a node's place.
 func Node4(p Place) netip.Addr { return nodeAddr(p, network.v4) }
 
 // Node6 is the IPv6 address of a node's place.
