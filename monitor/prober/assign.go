@@ -1,0 +1,113 @@
+package prober
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// setTargets replaces the set of targets.
+func (l *loop) setTargets(now time.Time, list []Assignment) {
+	wanted := make(map[verdict.Key]bool, len(list))
+	for _, a := range list {
+		key := a.Key()
+		wanted[key] = true
+		t := l.targets[key]
+		if t != nil && !sameFarEnd(t.Target, a.Target) {
+			l.remove(key, t)
+			t = nil
+			a.Inherit = trunkgroup.Unknown // whoever it is about, it is not this far end
+		}
+		if t == nil {
+			l.add(now, key, a)
+			continue
+		}
+		if was := t.Member.Group.Monitoring; was != a.Member.Group.Monitoring {
+			l.reconfigure(now, t, a.Member.Group.Monitoring)
+		}
+		t.Target = a.Target
+		l.setAdmin(now, t, a.Admin, false)
+		l.schedule.place(t)
+	}
+	for key, t := range l.targets {
+		if !wanted[key] {
+			l.remove(key, t)
+		}
+	}
+}
+
+// sameFarEnd says whether a member of a new table is reached as before.
+func sameFarEnd(a, b Target) bool {
+	return a.Addr == b.Addr && a.Member.Transport == b.Member.Transport && a.Member.ServerName == b.Member.ServerName
+}
+
+// add begins to watch a target.
+func (l *loop) add(now time.Time, key verdict.Key, a Assignment) {
+	t := &target{Target: a.Target, index: -1, notBefore: l.first(now, a.Member)}
+	t.health = trunkgroup.NewHealth(a.Member.Group.Monitoring, now)
+	t.told = t.health.State()
+	if a.Inherit != trunkgroup.Unknown {
+		t.health.Inherit(a.Inherit, a.Reason, a.Since)
+		t.told, t.out = t.health.State(), a.Out
+		t.note(now, t.told, nil)
+	}
+	if a.Admin == trunkgroup.AdminDisabled {
+		t.health.SetAdmin(a.Admin, now)
+		t.told = t.health.State()
+	}
+	l.targets[key] = t
+	l.schedule.place(t)
+}
+
+// first draws the time of a first probe.
+func (l *loop) first(now time.Time, m *trunkgroup.Member) time.Time {
+	spread := min(l.p.cfg.Spread, m.Group.Monitoring.Interval)
+	if spread <= 0 {
+		return now
+	}
+	return now.Add(time.Duration(l.p.cfg.Random.Int64N(int64(spread))))
+}
+
+// reconfigure lets a target follow new settings from its present state on.
+func (l *loop) reconfigure(now time.Time, t *target, m trunkgroup.Monitoring) {
+	old := t.health
+	t.health = trunkgroup.NewHealth(m, now)
+	t.health.Inherit(old.State(), old.Reason(), old.Since())
+	t.notBefore = l.first(now, t.Member)
+	if old.Admin() == trunkgroup.AdminDisabled {
+		t.health.SetAdmin(trunkgroup.AdminDisabled, now)
+	}
+}
+
+// remove forgets a target.
+func (l *loop) remove(key verdict.Key, t *target) {
+	t.gone = true
+	if t.cancel != nil {
+		t.cancel()
+	}
+	l.schedule.place(t)
+	delete(l.targets, key)
+}
+
+// setAdmin takes an operator's word; spoken is false when it is merely what holds anyway. Draining is no matter of probes: the state machine
+// goes on and the board puts the word above it.
+func (l *loop) setAdmin(now time.Time, t *target, a trunkgroup.AdminState, spoken bool) {
+	if a == trunkgroup.AdminDraining {
+		a, spoken = trunkgroup.AdminUp, false
+	}
+	if a == t.health.Admin() && (!spoken || a != trunkgroup.AdminUp) {
+		return
+	}
+	was := t.health.State()
+	t.health.SetAdmin(a, now)
+	if a == trunkgroup.AdminDisabled && t.cancel != nil {
+		t.cancel()
+	}
+	t.notBefore, t.silent = now, time.Time{}
+	t.note(now, was, nil)
+	if t.health.State() != was {
+		l.tell(now, t, false)
+	}
+	l.schedule.place(t)
+}
