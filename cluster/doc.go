@@ -1,0 +1,54 @@
+// Package cluster makes one process a node of a cluster: it knows the other nodes
+// and which of them live, holds the cluster document by consensus, and publishes
+// from it the table that the node routes from.
+//
+// # Purpose
+//
+// A Node joins four parts. The interconnect (package interconnect) keeps warm
+// streams to all nodes and judges who lives. Gossip (package gossip) spreads
+// membership, node states and records. Raft replicates the document (package fsm).
+// The publisher turns each newer document into a Table and keeps the last known
+// good one on disk. Nothing of this is on the path of a call: a call reads the
+// Table that was published and sends frames that never block.
+//
+// # Not its purpose
+//
+// It does not decide where calls go, does not probe members, and does not read
+// YAML: the shell that builds a Node injects the function that compiles a document.
+//
+// # Start and loss of quorum (DEC-14)
+//
+// A restarted raft node has an empty state machine until a leader confirms what is
+// committed, so a node that restarts without quorum would know nothing. Therefore
+// every table that becomes current is first written to disk (temporary file, fsync,
+// rename, SHA-256), and a start publishes that file before any packet is sent. From
+// then on only a higher (generation, revision) of the same cluster is published: the
+// replay of the log publishes nothing until it has passed the running table. What
+// is refused is counted and, when it is not the replay, raised as an alarm.
+//
+// The boot number is raised and written to disk before the first packet (DEC-13). A
+// node without one (first start, or lost data) asks its peers for the highest number
+// that they have seen of it and starts above it.
+//
+// # Writes
+//
+// Propose works on every node: it validates the document, wraps it with an
+// idempotency key and passes it to the leader on a stream of its own, again and
+// again until the leader answers or the context ends. Without quorum it says which
+// voters are missing. Reads and calls go on.
+//
+// # Membership of the consensus
+//
+// The voters are listed in the node file, the same list for all; each bootstraps
+// with it at its first start, which is safe because the configurations are equal.
+// Every other member that gossip brings is added by the leader as a non-voter: it
+// follows and never votes. A witness is a voter without calls; it waits three times
+// as long before it stands for election, and gives leadership away as soon as
+// another voter can take it.
+//
+// # Trade-offs
+//
+// raft, proposals and the interconnect share one handshake (package hello) and may
+// share one port. Snapshots are taken after a few dozen changes, not thousands,
+// because a change holds a whole document.
+package cluster

@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+)
+
+// keepInterval is the time between two rounds of housekeeping; changes of leader
+// and membership start one at once.
+const keepInterval = time.Second
+
+// keep does what must be done again and again: the leader's duties, the watch over
+// the document's version, and the node's own metadata.
+func (n *Node) keep() {
+	ticker := time.NewTicker(keepInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-ticker.C:
+		case <-n.raft.leaders:
+		case <-n.nudge:
+		}
+		n.watchQuorum()
+		n.watchVersion()
+		if n.raft.State() == raft.Leader {
+			n.lead()
+		}
+		n.offerInitial()
+		n.flushMeta()
+	}
+}
+
+// lead does the duties of a leader.
+func (n *Node) lead() {
+	servers, ok := n.servers()
+	if !ok {
+		return
+	}
+	if n.cfg.Witness && n.yield(servers) {
+		return
+	}
+	n.admit(servers)
+}
+
+// yield gives leadership to a voter that is no witness and is reachable.
+func (n *Node) yield(servers []raft.Server) bool {
+	witness := make(map[string]bool)
+	for _, m := range n.gossip.Members() {
+		witness[m.Name] = m.Meta.Witness
+	}
+	for _, s := range servers {
+		name := string(s.ID)
+		p, known := n.ic.Peer(name)
+		if s.Suffrage != raft.Voter || witness[name] || !known || !p.Up {
+			continue
+		}
+		err := n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+		if err == nil {
+			n.log.Info("the witness gave leadership away", "to", name)
+			return true
+		}
+		n.log.Debug("leadership was not taken", "by", name, "error", err)
+	}
+	return false
+}
+
+// admit adds members that follow without a vote, and corrects addresses.
+func (n *Node) admit(servers []raft.Server) {
+	have := make(map[string]raft.Server, len(servers))
+	for _, s := range servers {
+		have[string(s.ID)] = s
+	}
+	for _, m := range n.gossip.Members() {
+		address := raft.ServerAddress(m.Meta.Raft)
+		if address == "" {
+			continue
+		}
+		s, known := have[m.Name]
+		var err error
+		switch {
+		case !known:
+			err = n.raft.AddNonvoter(raft.ServerID(m.Name), address, 0, rpcTimeout).Error()
+		case s.Address == address:
+			continue
+		case s.Suffrage == raft.Voter:
+			err = n.raft.AddVoter(s.ID, address, 0, rpcTimeout).Error()
+		default:
+			err = n.raft.AddNonvoter(s.ID, address, 0, rpcTimeout).Error()
+		}
+		if err != nil {
+			n.log.Warn("a member was not admitted", "node", m.Name, "error", err)
+			return
+		}
+		n.log.Info("member admitted", "node", m.Name, "address", address, "known", known)
+	}
+}
+
+// offerInitial proposes the document to begin with, as long as the cluster has none.
+func (n *Node) offerInitial() {
+	if len(n.cfg.Initial) == 0 || n.offering.Load() {
+		return
+	}
+	running, _, _, _ := n.publisher.state()
+	if running.Version.Revision > 0 {
+		return
+	}
+	if _, id := n.raft.LeaderWithID(); id == "" || !n.caughtUp() {
+		return
+	}
+	if _, ok := n.machine.current(); ok {
+		return
+	}
+	n.offering.Store(true)
+	n.wg.Add(1)
+	go func() {
+		defer n.wg.Done()
+		defer n.offering.Store(false)
+		none := uint64(0)
+		v, err := n.Propose(n.ctx, Change{
+			Document: n.cfg.Initial, Author: "node " + n.cfg.Node, Reason: "initial document", ExpectRevision: &none,
+		})
+		var conflict *fsm.ConflictError
+		switch {
+		case err == nil:
+			n.log.Info("initial document is the cluster's", "version", v.String())
+		case errors.As(err, &conflict):
+			// Another node was first.
+		default:
+			n.log.Warn("initial document was not taken", "error", err)
+		}
+	}()
+}
+
+// caughtUp reports whether this node has applied all that it knows to be committed,
+// under a leader.
+func (n *Node) caughtUp() bool {
+	_, id := n.raft.LeaderWithID()
+	commit := n.raft.CommitIndex()
+	return id != "" && commit > 0 && n.raft.AppliedIndex() >= commit
+}
+
+// watchVersion raises an alarm when the replay is over and the cluster's document is
+// still older than the running table: the cluster lost its memory (DEC-14).
+func (n *Node) watchVersion() {
+	running, _, _, _ := n.publisher.state()
+	if running.Version.Revision == 0 || !n.caughtUp() || n.quorumAge() > 0 {
+		return
+	}
+	e, ok := n.machine.current()
+	if !ok {
+		e.Version.Cluster, e.Version.Generation = n.cfg.Cluster, 1
+	}
+	switch decide(n.cfg.Cluster, running.Version, e.Version) {
+	case refuseLower:
+		n.alarms.raise(AlarmLower, "the cluster has "+e.Version.String()+", this node runs "+running.Version.String())
+	case publishIt:
+		n.alarms.clear(AlarmLower)
+	}
+}
+
+// watchQuorum keeps the moment since which there is no quorum.
+func (n *Node) watchQuorum() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.hasQuorum() {
+		n.lostQuorum = time.Time{}
+	} else if n.lostQuorum.IsZero() {
+		n.lostQuorum = time.Now()
+	}
+}
+
+// hasQuorum reports whether a write would be possible, as far as this node can know:
+// it leads with a valid lease, or it hears a leader.
+func (n *Node) hasQuorum() bool {
+	if n.raft.State() == raft.Leader {
+		return true
+	}
+	_, id := n.raft.LeaderWithID()
+	return id != "" && time.Since(n.raft.LastContact()) < 3*n.cfg.RaftTimeout
+}
+
+// quorumAge is how long there has been no quorum; 0 when there is.
+func (n *Node) quorumAge() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.lostQuorum.IsZero() {
+		return 0
+	}
+	return time.Since(n.lostQuorum)
+}
+
+// servers returns raft's latest configuration.
+func (n *Node) servers() ([]raft.Server, bool) {
+	future := n.raft.GetConfiguration()
+	if err := future.Error(); err != nil {
+		n.log.Debug("raft configuration is not known", "error", err)
+		return nil, false
+	}
+	return future.Configuration().Servers, true
+}

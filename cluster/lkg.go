@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+)
+
+// Files of the last known good document: the current one and the one before, which
+// serves when the current one cannot be read.
+const (
+	lkgFile     = "last-known-good"
+	lkgPrevious = "last-known-good.previous"
+)
+
+// lkgMagic starts the file; the last octet is the version of its format.
+const lkgMagic = "TNDLKG\x00\x01"
+
+// errLKG is returned for a file that is no last known good document or is damaged.
+var errLKG = errors.New("not a last known good document, or damaged")
+
+// encodeLKG makes the content of the file: magic, entry, SHA-256 of both.
+func encodeLKG(e *fsm.Entry) []byte {
+	b := e.Append([]byte(lkgMagic))
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...)
+}
+
+// decodeLKG checks and reads the content of the file.
+func decodeLKG(b []byte) (fsm.Entry, error) {
+	if len(b) < len(lkgMagic)+sha256.Size || string(b[:len(lkgMagic)]) != lkgMagic {
+		return fsm.Entry{}, errLKG
+	}
+	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
+	if want := sha256.Sum256(body); !bytes.Equal(sum, want[:]) {
+		return fsm.Entry{}, errLKG
+	}
+	e, err := fsm.DecodeEntry(body[len(lkgMagic):])
+	if err != nil {
+		return fsm.Entry{}, errLKG
+	}
+	return e, nil
+}
+
+// saveLKG writes the document, keeping the one before (DEC-14). A crash at any
+// moment leaves at least one of the two files whole.
+func saveLKG(dir string, e *fsm.Entry) error {
+	path := filepath.Join(dir, lkgFile)
+	err := os.Rename(path, filepath.Join(dir, lkgPrevious))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cluster: last known good: %w", err)
+	}
+	if err := writeDurable(path, encodeLKG(e)); err != nil {
+		return fmt.Errorf("cluster: last known good: %w", err)
+	}
+	return nil
+}
+
+// loadLKG returns the newest document that can be read; false when there is none.
+// The error tells of files that are there and cannot be used.
+func loadLKG(dir string) (fsm.Entry, bool, error) {
+	var faults []error
+	for _, name := range []string{lkgFile, lkgPrevious} {
+		path := filepath.Join(dir, name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var e fsm.Entry
+		if err == nil {
+			e, err = decodeLKG(b)
+		}
+		if err == nil {
+			return e, true, errors.Join(faults...)
+		}
+		faults = append(faults, fmt.Errorf("%s: %w", path, err))
+	}
+	return fsm.Entry{}, false, errors.Join(faults...)
+}

@@ -1,0 +1,328 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tandem-sbc/tandem/cluster/dialmap"
+	"github.com/tandem-sbc/tandem/cluster/gossip"
+	"github.com/tandem-sbc/tandem/cluster/hello"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Protocol is the version of what nodes say to each other by gossip and frames.
+const Protocol = 1
+
+// Node is this process as a member of the cluster.
+type Node struct {
+	cfg  Config
+	log  *slog.Logger
+	boot uint64
+
+	store     *store
+	ic        *interconnect.Interconnect
+	gossip    *gossip.Gossip
+	layer     *streamLayer
+	machine   *machine
+	publisher *publisher
+	alarms    alarms
+	raft      *consensus // set by Start
+
+	onRecord  []func(gossip.Record)
+	onMembers []func([]gossip.Member)
+
+	nudge     chan struct{} // one token: housekeeping is due
+	proposals chan struct{} // one token per proposal that is served
+	offering  atomic.Bool   // the initial document is being proposed
+
+	mu         sync.Mutex
+	meta, told gossip.Meta
+	lostQuorum time.Time // zero while there is a quorum
+	serving    map[net.Conn]struct{}
+	stopping   bool
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// New opens the data directory and the sockets, raises the boot number and loads
+// the last known good document. It sends nothing but, when the data directory has
+// no boot number, questions to the peers; the context bounds these. Register what
+// is to be called before Start. A Node that is not started must still be stopped.
+func New(ctx context.Context, cfg Config) (*Node, error) {
+	cfg, via, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("cluster: data directory: %w", err)
+	}
+	n := &Node{
+		cfg: cfg, log: cfg.Logger, nudge: make(chan struct{}, 1),
+		proposals: make(chan struct{}, maxProposals), serving: make(map[net.Conn]struct{}),
+	}
+	n.alarms.tell = append(n.alarms.tell, n.logAlarm)
+	n.publisher = newPublisher(&n.cfg, &n.alarms)
+	n.machine = newMachine(cfg.Cluster, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
+	if n.store, err = openStore(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	if err := n.build(ctx, via); err != nil {
+		return nil, errors.Join(err, n.store.log.Close())
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	return n, nil
+}
+
+// build does the part of New whose failure must close the store.
+func (n *Node) build(ctx context.Context, via dialmap.Map) error {
+	if err := n.publisher.load(); err != nil {
+		return err
+	}
+	streams := interconnect.Config{
+		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Site: n.cfg.Site, Keys: n.cfg.Keys,
+		DialMap: via, Dial: n.cfg.Network.Dial, Heartbeat: n.cfg.Heartbeat,
+		Advertise: n.cfg.Interconnect.Address, Logger: n.log.With("component", "interconnect"),
+	}
+	var err error
+	n.boot, err = nextBoot(n.cfg.DataDir, func() uint64 { return askPeers(ctx, streams, n.cfg.Peers) })
+	if err != nil {
+		return err
+	}
+	streams.Boot = n.boot
+	s, err := openSockets(&n.cfg)
+	if err != nil {
+		return err
+	}
+	if err := n.assemble(streams, s, via); err != nil {
+		return errors.Join(err, s.close())
+	}
+	return nil
+}
+
+// assemble makes the parts over open sockets.
+func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map) error {
+	streams.Listeners, streams.Advertise = s.streams, s.interconnect
+	var err error
+	if n.ic, err = interconnect.New(streams); err != nil {
+		return err
+	}
+	n.ic.OnStaleBoot(n.staleBoot)
+	n.ic.OnStream(hello.Propose, n.serveProposal)
+	n.layer = newStreamLayer(n.ic, s.raft, n.nameOf)
+	n.meta = gossip.Meta{
+		Protocol: Protocol, Witness: n.cfg.Witness, Boot: n.boot, Site: n.cfg.Site, State: StateStarting,
+		Interconnect: s.interconnect, Raft: s.raft, Build: n.cfg.Build,
+	}
+	n.told = n.meta
+	var seeds []string
+	for _, p := range n.cfg.Peers {
+		if p.Gossip != "" {
+			seeds = append(seeds, p.Gossip)
+		}
+	}
+	n.gossip, err = gossip.New(gossip.Config{
+		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Boot: n.boot, Keys: n.cfg.Keys,
+		Packets: s.packets, Streams: s.gossip, Advertise: s.advertiseGossip, DialMap: via, Dial: n.cfg.Network.Dial,
+		Seeds: seeds, Meta: n.meta, Logger: n.log.With("component", "gossip"),
+		OnRecord: n.tellRecord, OnMembers: n.tellMembers, OnStaleBoot: n.staleBoot,
+	})
+	if err != nil {
+		return err
+	}
+	n.ic.OnFrame(kindRecords, kindRecords, func(_ string, _ byte, payload []byte) { n.gossip.Receive(payload) })
+	return nil
+}
+
+// OnTable registers a function that is told of every table that becomes the running
+// one. The first call comes from Start, when the disk holds a last known good one;
+// later ones from one goroutine.
+func (n *Node) OnTable(f func(*trunkgroup.Table)) { n.publisher.tell = append(n.publisher.tell, f) }
+
+// OnRecord registers a function that is told of each record of another node that is
+// news, on one goroutine.
+func (n *Node) OnRecord(f func(gossip.Record)) { n.onRecord = append(n.onRecord, f) }
+
+// OnMembers registers a function that is told of the membership after each change,
+// on the goroutine of OnRecord.
+func (n *Node) OnMembers(f func([]gossip.Member)) { n.onMembers = append(n.onMembers, f) }
+
+// OnPeer registers a function that is told of every node that came up or was lost
+// (DEC-21). It must not block.
+func (n *Node) OnPeer(f func(interconnect.Peer)) { n.ic.OnChange(f) }
+
+// OnFrame registers the handler of a range of frame kinds (16..239); see
+// interconnect.Interconnect.OnFrame.
+func (n *Node) OnFrame(first, last byte, h interconnect.Handler) { n.ic.OnFrame(first, last, h) }
+
+// OnAlarm registers a function that is told of every alarm that is raised or cleared.
+func (n *Node) OnAlarm(f func(Alarm)) { n.alarms.tell = append(n.alarms.tell, f) }
+
+// Start publishes the last known good table, then meets the other nodes and starts
+// the consensus (DEC-14: load, open SIP, then Raft). It does not wait for anybody.
+func (n *Node) Start() error {
+	n.publisher.start()
+	r, err := startRaft(&n.cfg, n.store, n.machine, n.layer)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.raft = r
+	n.mu.Unlock()
+	n.meetMembers(nil)
+	n.ic.Start()
+	if err := n.gossip.Start(); err != nil {
+		return err
+	}
+	n.wg.Add(1)
+	go func() { defer n.wg.Done(); n.keep() }()
+	return nil
+}
+
+// running returns raft once it was started.
+func (n *Node) running() (*consensus, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.raft, n.raft != nil
+}
+
+// Stop gives leadership away, says goodbye to gossip and ends everything; the context
+// bounds the courtesies. It may be called repeatedly and on a node that failed to
+// start.
+func (n *Node) Stop(ctx context.Context) error {
+	n.mu.Lock()
+	if n.stopping {
+		n.mu.Unlock()
+		return nil
+	}
+	n.stopping = true
+	for c := range n.serving {
+		_ = c.Close()
+	}
+	n.mu.Unlock()
+	var faults []error
+	step := func(name string, err error) {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("stop %s: %w", name, err))
+		}
+	}
+	_, started := n.running()
+	if started {
+		n.handOver(ctx)
+	}
+	n.cancel()
+	n.wg.Wait()
+	step("gossip", n.gossip.Stop(ctx))
+	if started {
+		step("raft", n.raft.close())
+	}
+	step("raft streams", n.layer.Close())
+	n.ic.Stop()
+	n.publisher.close()
+	step("raft log", n.store.log.Close())
+	return errors.Join(faults...)
+}
+
+func (n *Node) tellRecord(r gossip.Record) {
+	for _, f := range n.onRecord {
+		f(r)
+	}
+}
+
+func (n *Node) tellMembers(members []gossip.Member) {
+	n.meetMembers(members)
+	n.poke()
+	for _, f := range n.onMembers {
+		f(members)
+	}
+}
+
+func (n *Node) logAlarm(a Alarm) {
+	if a.Active {
+		n.log.Error("alarm raised", "alarm", a.Name, "detail", a.Detail)
+		return
+	}
+	n.log.Info("alarm cleared", "alarm", a.Name)
+}
+
+// staleBoot notes on disk that peers know a later boot of this node, so that the
+// next start is above it, and raises the alarm that asks for one (DEC-13).
+func (n *Node) staleBoot(seen uint64) {
+	if seen <= n.boot {
+		return
+	}
+	if err := writeBoot(n.cfg.DataDir, seen); err != nil {
+		n.log.Error("boot number cannot be saved", "error", err)
+	}
+	n.alarms.raise(AlarmBoot, fmt.Sprintf("this process is boot %d, but peers have seen boot %d: restart it", n.boot, seen))
+}
+
+// nameOf returns the node behind a raft address.
+func (n *Node) nameOf(address string) string {
+	for _, m := range n.gossip.Members() {
+		if m.Meta.Raft == address {
+			return m.Name
+		}
+	}
+	for _, v := range n.cfg.Voters {
+		if v.Address == address {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// poke starts a round of housekeeping.
+func (n *Node) poke() {
+	select {
+	case n.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// track puts a served connection into Stop's care; false when the node is stopping,
+// and the connection is closed.
+func (n *Node) track(conn net.Conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stopping || n.raft == nil {
+		_ = conn.Close()
+		return false
+	}
+	n.serving[conn] = struct{}{}
+	n.wg.Add(1)
+	return true
+}
+
+func (n *Node) untrack(conn net.Conn) {
+	n.mu.Lock()
+	delete(n.serving, conn)
+	n.mu.Unlock()
+	_ = conn.Close()
+	n.wg.Done()
+}
+
+// handOver gives leadership away if this node has it.
+func (n *Node) handOver(ctx context.Context) {
+	if n.raft.State() != raft.Leader {
+		return
+	}
+	done := make(chan error, 1)
+	go func() { done <- n.raft.LeadershipTransfer().Error() }()
+	select {
+	case err := <-done:
+		n.log.Debug("leadership given away", "error", err)
+	case <-ctx.Done():
+	}
+}

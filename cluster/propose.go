@@ -1,0 +1,307 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/cluster/hello"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Change is a new cluster document.
+type Change struct {
+	Document []byte
+	Author   string
+	Reason   string
+	// ExpectRevision, when set, is the revision that the author saw; the change is
+	// refused with *fsm.ConflictError when another one is current.
+	ExpectRevision *uint64
+	// Key makes the change idempotent: a second one with the same key is answered as
+	// the first. Empty: Propose makes one for its own repetitions.
+	Key string
+	// RaiseGeneration makes the document win over every table that runs anywhere: for
+	// restore and recovery (DEC-14).
+	RaiseGeneration bool
+}
+
+// ErrNoLeader is returned by Propose when no leader answered in time: there is no
+// quorum of voters, or this node is cut off. The change may or may not be applied
+// later if the leader was lost after it was sent; repeating it with the same Key is
+// safe.
+var ErrNoLeader = errors.New("cluster: no leader")
+
+// RefusedError is the leader's refusal of a change.
+type RefusedError struct{ Message string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Message }
+
+// DefaultProposeTimeout is used when the context of Propose has no deadline.
+const DefaultProposeTimeout = 15 * time.Second
+
+// retryPause is the time between two attempts to reach the leader.
+const retryPause = 100 * time.Millisecond
+
+// Propose makes the document the cluster's. It works on every node, waits until the
+// leader has committed it, and then until this node runs it or the context ends.
+// Errors: what Compile says of the document, *fsm.ConflictError, *RefusedError,
+// ErrNoLeader.
+func (n *Node) Propose(ctx context.Context, c Change) (trunkgroup.Version, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, DefaultProposeTimeout)
+		defer cancel()
+	}
+	command, err := n.command(c)
+	if err != nil {
+		return trunkgroup.Version{}, err
+	}
+	version, err := n.submit(ctx, command)
+	if err != nil {
+		return version, err
+	}
+	n.awaitVersion(ctx, version)
+	return version, nil
+}
+
+// command validates a change and encodes it.
+func (n *Node) command(c Change) ([]byte, error) {
+	set := &fsm.Set{
+		Cluster: n.cfg.Cluster, Expect: c.ExpectRevision, Author: c.Author, Reason: c.Reason,
+		Key: c.Key, At: time.Now(), Document: c.Document,
+	}
+	if set.Key == "" {
+		set.Key = rand.Text()
+	}
+	next := n.newest()
+	if c.RaiseGeneration {
+		set.Generation = next.Generation + 1
+		next.Generation++
+	}
+	if err := set.Check(); err != nil {
+		return nil, err
+	}
+	next.Revision++
+	if err := n.validate(set.Document, next); err != nil {
+		return nil, err
+	}
+	return set.Append(nil), nil
+}
+
+func (n *Node) validate(document []byte, v trunkgroup.Version) error {
+	if n.cfg.Compile == nil {
+		return nil
+	}
+	_, err := n.cfg.Compile(document, v)
+	return err
+}
+
+// newest returns the highest version that this node knows of.
+func (n *Node) newest() trunkgroup.Version {
+	running, _, _, _ := n.publisher.state()
+	v := trunkgroup.Version{Cluster: n.cfg.Cluster, Generation: 1}
+	if e, ok := n.machine.current(); ok {
+		v = e.Version
+	}
+	if running.Version.Newer(v) {
+		v = running.Version
+	}
+	return v
+}
+
+// submit brings the command to the leader, whoever that is, until one answers.
+func (n *Node) submit(ctx context.Context, command []byte) (trunkgroup.Version, error) {
+	var last error
+	for {
+		a, err := n.attempt(ctx, command)
+		if err == nil && a.verdict != verdictRetry {
+			return n.conclude(a, command)
+		}
+		if err != nil {
+			last = err
+		}
+		pause := time.NewTimer(retryPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return trunkgroup.Version{}, n.noLeader(last)
+		case <-n.ctx.Done():
+			pause.Stop()
+			return trunkgroup.Version{}, fmt.Errorf("%w: this node is stopping", ErrNoLeader)
+		case <-pause.C:
+		}
+	}
+}
+
+// attempt asks the present leader once; without one the answer is to try again.
+func (n *Node) attempt(ctx context.Context, command []byte) (answer, error) {
+	address, id := n.raft.LeaderWithID()
+	if id == "" {
+		return answer{verdict: verdictRetry}, nil
+	}
+	if id == raft.ServerID(n.cfg.Node) {
+		return n.apply(ctx, command), nil
+	}
+	conn, _, err := n.ic.Dial(ctx, string(address), hello.Propose, string(id))
+	if err != nil {
+		return answer{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(serveTimeout + rpcTimeout)); err != nil {
+		return answer{}, fmt.Errorf("cluster: ask the leader %s: %w", id, err)
+	}
+	if err := writeBlock(conn, command); err != nil {
+		return answer{}, fmt.Errorf("cluster: ask the leader %s: %w", id, err)
+	}
+	b, err := readBlock(conn, maxMessage+64)
+	if err != nil {
+		return answer{}, fmt.Errorf("cluster: ask the leader %s: %w", id, err)
+	}
+	return parseAnswer(b)
+}
+
+// conclude turns an answer into Propose's result.
+func (n *Node) conclude(a answer, command []byte) (trunkgroup.Version, error) {
+	a.version.Cluster = n.cfg.Cluster
+	switch a.verdict {
+	case verdictDone:
+		return a.version, nil
+	case verdictConflict:
+		e := &fsm.ConflictError{Have: a.version}
+		if set, err := fsm.DecodeSet(command); err == nil && set.Expect != nil {
+			e.Expected = *set.Expect
+		}
+		return a.version, e
+	}
+	return a.version, &RefusedError{Message: a.message}
+}
+
+// noLeader says why a write is not possible, in an operator's words.
+func (n *Node) noLeader(last error) error {
+	s := n.Status()
+	var up, away []string
+	for _, v := range s.Raft.Servers {
+		switch {
+		case !v.Voter:
+		case v.Reachable:
+			up = append(up, v.Name)
+		default:
+			away = append(away, v.Name)
+		}
+	}
+	err := fmt.Errorf("%w: a change needs %d of %d voters; reachable: [%s], not reachable: [%s]; calls go on with revision %d",
+		ErrNoLeader, (len(up)+len(away))/2+1, len(up)+len(away), strings.Join(up, " "), strings.Join(away, " "), s.Running.Revision)
+	if last != nil {
+		err = fmt.Errorf("%w (last attempt: %w)", err, last)
+	}
+	return err
+}
+
+// awaitVersion waits until this node runs the version or a newer one.
+func (n *Node) awaitVersion(ctx context.Context, v trunkgroup.Version) {
+	for {
+		running, _, _, changed := n.publisher.state()
+		if !v.Newer(running.Version) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-n.ctx.Done():
+			return
+		}
+	}
+}
+
+// serveTimeout bounds how long the leader works on one proposal.
+const serveTimeout = 10 * time.Second
+
+// maxProposals bounds how many proposals of other nodes are served at once.
+const maxProposals = 8
+
+// serveProposal takes a proposal stream of another node.
+func (n *Node) serveProposal(conn net.Conn, from hello.Remote) {
+	select {
+	case n.proposals <- struct{}{}:
+	default:
+		// The proposer tries again.
+		_ = conn.Close()
+		return
+	}
+	if !n.track(conn) {
+		<-n.proposals
+		return
+	}
+	go func() {
+		defer func() { <-n.proposals }()
+		defer n.untrack(conn)
+		if err := n.answerProposal(conn); err != nil {
+			n.log.Debug("proposal was not served", "node", from.Node, "error", err)
+		}
+	}()
+}
+
+func (n *Node) answerProposal(conn net.Conn) error {
+	if err := conn.SetDeadline(time.Now().Add(serveTimeout)); err != nil {
+		return err
+	}
+	command, err := readBlock(conn, maxCommand)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, serveTimeout)
+	defer cancel()
+	a := n.apply(ctx, command)
+	return writeBlock(conn, a.append(nil))
+}
+
+// apply is the leader's part: it checks the command again, since this build may
+// know better than the proposer's, and commits it.
+func (n *Node) apply(ctx context.Context, command []byte) answer {
+	set, err := fsm.DecodeSet(command)
+	if err == nil {
+		err = set.Check()
+	}
+	if err == nil {
+		next := n.newest()
+		next.Revision++
+		err = n.validate(set.Document, next)
+	}
+	if err != nil {
+		return answer{verdict: verdictRefused, message: err.Error()}
+	}
+	timeout := serveTimeout
+	if at, ok := ctx.Deadline(); ok {
+		timeout = max(min(timeout, time.Until(at)), time.Millisecond)
+	}
+	future := n.raft.Apply(command, timeout)
+	if err := future.Error(); err != nil {
+		// Whatever it is (lost leadership, transfer, shutdown), the same command may
+		// be proposed again without harm.
+		n.log.Debug("a change was not committed", "error", err)
+		return answer{verdict: verdictRetry, message: err.Error()}
+	}
+	result, ok := future.Response().(fsm.Result)
+	if !ok {
+		return answer{verdict: verdictRefused, message: "cluster: unexpected response of the state machine"}
+	}
+	var conflict *fsm.ConflictError
+	switch {
+	case errors.As(result.Err, &conflict):
+		return answer{verdict: verdictConflict, version: conflict.Have}
+	case result.Err != nil:
+		return answer{verdict: verdictRefused, version: result.Version, message: result.Err.Error()}
+	}
+	return answer{verdict: verdictDone, version: result.Version}
+}

@@ -1,0 +1,246 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// decision is what the publisher does with a document (DEC-14).
+type decision uint8
+
+const (
+	publishIt     decision = iota // newer than what runs
+	alreadyRuns                   // the same version
+	refuseLower                   // a lower pair: replay, or a cluster that lost its memory
+	refuseForeign                 // of another cluster
+)
+
+// decide is the rule of DEC-14: "The shell publishes a table only if (generation,
+// revision) > the running one. A different cluster id or a lower pair is refused".
+func decide(cluster string, running, offered trunkgroup.Version) decision {
+	switch {
+	case offered.Cluster != cluster:
+		return refuseForeign
+	case offered.Newer(running):
+		return publishIt
+	case running.Newer(offered):
+		return refuseLower
+	}
+	return alreadyRuns
+}
+
+// Where the running table came from.
+const (
+	SourceNone = "none"
+	SourceDisk = "last-known-good"
+	SourceRaft = "raft"
+)
+
+// publisher turns documents into running tables. Documents are offered by the
+// state machine, which must not wait; one goroutine compiles, saves and publishes
+// the newest.
+type publisher struct {
+	cluster string
+	dir     string
+	compile func([]byte, trunkgroup.Version) (*trunkgroup.Table, error)
+	tell    []func(*trunkgroup.Table)
+	alarms  *alarms
+	log     *slog.Logger
+
+	wake    chan struct{}
+	stop    chan struct{}
+	done    chan struct{}
+	started bool
+
+	mu      sync.Mutex
+	offered *fsm.Entry
+	running fsm.Entry // zero before the first
+	table   *trunkgroup.Table
+	source  string
+	at      time.Time // when it was published
+	changed chan struct{}
+	lower   uint64 // documents refused for a lower pair
+	foreign uint64 // documents refused for another cluster
+	failed  uint64 // documents that did not compile
+	unsaved uint64 // tables that could not be written
+}
+
+func newPublisher(cfg *Config, a *alarms) *publisher {
+	return &publisher{
+		cluster: cfg.Cluster, dir: cfg.DataDir, compile: cfg.Compile, alarms: a, log: cfg.Logger,
+		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}),
+	}
+}
+
+// load publishes the last known good document at once, before anything else runs.
+func (p *publisher) load() error {
+	e, ok, err := loadLKG(p.dir)
+	if err != nil {
+		p.log.Error("last known good document cannot be read", "error", err)
+	}
+	if !ok {
+		return nil
+	}
+	if e.Version.Cluster != p.cluster {
+		return fmt.Errorf("cluster: %s belongs to the cluster %q, this node to %q", p.dir, e.Version.Cluster, p.cluster)
+	}
+	table, err := p.build(&e)
+	if err != nil {
+		p.refuseFaulty(&e, err)
+		return nil
+	}
+	p.run(e, table, SourceDisk)
+	return nil
+}
+
+// start tells the watchers of the table that load found, and begins to work.
+func (p *publisher) start() {
+	_, table, _, _ := p.state()
+	p.publish(table)
+	p.started = true
+	go p.loop()
+}
+
+// offer takes a document; of several that wait only the newest is published.
+func (p *publisher) offer(e fsm.Entry) {
+	p.mu.Lock()
+	if p.offered == nil || !p.offered.Version.Newer(e.Version) {
+		p.offered = &e
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// loop works until close.
+func (p *publisher) loop() {
+	defer close(p.done)
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-p.wake:
+		}
+		p.mu.Lock()
+		e, running := p.offered, p.running.Version
+		p.offered = nil
+		p.mu.Unlock()
+		if e != nil {
+			p.consider(e, running)
+		}
+	}
+}
+
+func (p *publisher) consider(e *fsm.Entry, running trunkgroup.Version) {
+	switch decide(p.cluster, running, e.Version) {
+	case refuseForeign:
+		p.count(&p.foreign)
+		p.alarms.raise(AlarmForeign, "refused "+e.Version.String())
+	case refuseLower:
+		// During the replay this is the rule; the node raises the alarm when the
+		// replay is over.
+		p.count(&p.lower)
+	case alreadyRuns:
+		p.confirm(e)
+	case publishIt:
+		table, err := p.build(e)
+		if err != nil {
+			p.refuseFaulty(e, err)
+			return
+		}
+		p.alarms.clear(AlarmCompile)
+		p.save(e)
+		p.publish(table)
+		p.run(*e, table, SourceRaft)
+	}
+}
+
+// confirm takes the news that the cluster's document has the version that runs.
+func (p *publisher) confirm(e *fsm.Entry) {
+	p.mu.Lock()
+	same := bytes.Equal(p.running.Document, e.Document)
+	if same {
+		p.source = SourceRaft
+	} else {
+		p.lower++
+	}
+	p.mu.Unlock()
+	if !same {
+		// Two histories: the cluster was set up again without raising the generation.
+		p.alarms.raise(AlarmLower, fmt.Sprintf("%s: another document runs under the same version", e.Version))
+	}
+}
+
+func (p *publisher) build(e *fsm.Entry) (*trunkgroup.Table, error) {
+	if p.compile == nil {
+		return nil, nil
+	}
+	return p.compile(e.Document, e.Version)
+}
+
+// refuseFaulty keeps what runs: the document was valid to the build that proposed it.
+func (p *publisher) refuseFaulty(e *fsm.Entry, err error) {
+	p.count(&p.failed)
+	p.log.Error("the cluster's document does not compile here", "version", e.Version.String(), "error", err)
+	p.alarms.raise(AlarmCompile, fmt.Sprintf("%s: %v", e.Version, err))
+}
+
+// save writes the document; a disk that fails does not keep a table from running.
+func (p *publisher) save(e *fsm.Entry) {
+	if err := saveLKG(p.dir, e); err != nil {
+		p.count(&p.unsaved)
+		p.log.Error("last known good document cannot be saved", "error", err)
+		p.alarms.raise(AlarmSave, err.Error())
+		return
+	}
+	p.alarms.clear(AlarmSave)
+}
+
+// run makes the document the running one.
+func (p *publisher) run(e fsm.Entry, table *trunkgroup.Table, source string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running, p.table, p.source, p.at = e, table, source, time.Now()
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.log.Info("table is running", "version", e.Version.String(), "source", source)
+}
+
+func (p *publisher) publish(table *trunkgroup.Table) {
+	if table == nil {
+		return
+	}
+	for _, f := range p.tell {
+		f(table)
+	}
+}
+
+// state returns the running document and a channel that is closed when it changes.
+func (p *publisher) state() (fsm.Entry, *trunkgroup.Table, string, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.running, p.table, p.source, p.changed
+}
+
+func (p *publisher) count(c *uint64) {
+	p.mu.Lock()
+	*c++
+	p.mu.Unlock()
+}
+
+// close ends loop, if it was started, and waits for it.
+func (p *publisher) close() {
+	close(p.stop)
+	if p.started {
+		<-p.done
+	}
+}

@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"github.com/tandem-sbc/tandem/cluster/gossip"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
+)
+
+// kindRecords is the kind of frames that carry records; 240..255 are the cluster's.
+const kindRecords byte = 240
+
+// States that a node tells of itself.
+const (
+	StateStarting = "starting"
+	StateReady    = "ready"
+	StateDraining = "draining"
+)
+
+// Publish tells all nodes what this one says under key: at most 255 octets of key
+// and 512 of payload; an empty payload withdraws it. The record goes at once over
+// the warm streams, and by gossip as well when a member has none. It must be
+// published again before it is an hour old.
+func (n *Node) Publish(key string, payload []byte) error {
+	batch, err := n.gossip.Publish(key, payload)
+	if err != nil {
+		return err
+	}
+	all := true
+	for _, m := range n.gossip.Members() {
+		if m.Name != n.cfg.Node && !n.ic.Send(m.Name, kindRecords, batch) {
+			all = false
+		}
+	}
+	if !all {
+		n.gossip.Spread(key, batch)
+	}
+	return nil
+}
+
+// Records returns the latest record of every key and observer, this node's own
+// included.
+func (n *Node) Records() []gossip.Record { return n.gossip.Records() }
+
+// SetState tells the other nodes in which state this one is: StateReady,
+// StateDraining, or a word of the caller's own.
+func (n *Node) SetState(state string) {
+	n.mu.Lock()
+	n.meta.State = state
+	n.mu.Unlock()
+	n.poke()
+}
+
+// SetLoad tells the other nodes how much of its capacity this one uses, in
+// thousandths. Small changes are not told.
+func (n *Node) SetLoad(load uint16) {
+	n.mu.Lock()
+	n.meta.Load = load
+	n.mu.Unlock()
+}
+
+// loadStep is the change of load that is worth a message to all nodes.
+const loadStep = 25
+
+// flushMeta tells the metadata when it changed; it runs once per second at most,
+// unless the state changes.
+func (n *Node) flushMeta() {
+	n.mu.Lock()
+	want, told := n.meta, n.told
+	n.mu.Unlock()
+	if d := int(want.Load) - int(told.Load); d > -loadStep && d < loadStep {
+		want.Load = told.Load
+	}
+	if want == told {
+		return
+	}
+	if err := n.gossip.SetMeta(want); err != nil {
+		// It stays different from what was told and is tried again in a second.
+		n.log.Debug("node state was not told", "error", err)
+		return
+	}
+	n.mu.Lock()
+	n.told = want
+	n.mu.Unlock()
+}
+
+// meetMembers gives the interconnect the peers of the node file and of gossip.
+func (n *Node) meetMembers(members []gossip.Member) {
+	known := make(map[string]interconnect.Endpoint)
+	for _, p := range n.cfg.Peers {
+		if p.Interconnect != "" {
+			known[p.Name] = interconnect.Endpoint{Name: p.Name, Site: p.Site, Address: p.Interconnect}
+		}
+	}
+	for _, m := range members {
+		if m.Meta.Interconnect != "" {
+			known[m.Name] = interconnect.Endpoint{Name: m.Name, Site: m.Meta.Site, Address: m.Meta.Interconnect}
+		}
+	}
+	list := make([]interconnect.Endpoint, 0, len(known))
+	for _, e := range known {
+		list = append(list, e)
+	}
+	n.ic.SetPeers(list)
+}

@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/cluster/gossip"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Server is a member of the consensus.
+type Server struct {
+	Name      string
+	Address   string
+	Voter     bool
+	Leader    bool
+	Reachable bool // by the interconnect, or this node itself
+}
+
+// RaftStatus is the state of the consensus as this node sees it.
+type RaftStatus struct {
+	State   string // Follower, Candidate, Leader, Shutdown
+	Leader  string // name; empty when none is known
+	Term    uint64
+	Last    uint64 // index of the last entry in the log
+	Commit  uint64
+	Applied uint64
+	Quorum  bool
+	Servers []Server
+}
+
+// Status is what the CLI and the metrics show of a node.
+type Status struct {
+	Cluster string
+	Node    string
+	Site    string
+	Boot    uint64
+	Witness bool
+	State   string
+	Raft    RaftStatus
+
+	Running     trunkgroup.Version // version of the running table
+	Source      string             // SourceDisk, SourceRaft or SourceNone
+	PublishedAt time.Time
+	// Document is the version of the state machine; revision 0 before the first, and
+	// after a restart until there is a leader.
+	Document trunkgroup.Version
+	// StaleFor is how long there has been no quorum: changes may exist that this node
+	// does not know. 0 while there is one.
+	StaleFor time.Duration
+
+	RefusedLower   uint64 // documents refused for a lower pair; a replay counts
+	RefusedForeign uint64 // documents refused for another cluster
+	FailedCompile  uint64
+	FailedSave     uint64
+
+	Alarms       []Alarm
+	Members      []gossip.Member
+	Peers        []interconnect.Peer
+	Gossip       gossip.Stats
+	Interconnect interconnect.Stats
+}
+
+// Status returns the state of the node. It may be called at any time after New.
+func (n *Node) Status() Status {
+	s := Status{
+		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Site: n.cfg.Site, Boot: n.boot, Witness: n.cfg.Witness,
+		StaleFor: n.quorumAge(), Alarms: n.alarms.list(), Members: n.gossip.Members(), Peers: n.ic.Peers(),
+		Gossip: n.gossip.Stats(), Interconnect: n.ic.Stats(),
+		Document: trunkgroup.Version{Cluster: n.cfg.Cluster, Generation: 1},
+	}
+	if e, ok := n.machine.current(); ok {
+		s.Document = e.Version
+	}
+	n.mu.Lock()
+	s.State = n.meta.State
+	n.mu.Unlock()
+	p := n.publisher
+	p.mu.Lock()
+	s.Running, s.Source, s.PublishedAt = p.running.Version, p.source, p.at
+	s.RefusedLower, s.RefusedForeign, s.FailedCompile, s.FailedSave = p.lower, p.foreign, p.failed, p.unsaved
+	p.mu.Unlock()
+	if _, ok := n.running(); ok {
+		s.Raft = n.raftStatus()
+	}
+	return s
+}
+
+func (n *Node) raftStatus() RaftStatus {
+	_, leader := n.raft.LeaderWithID()
+	s := RaftStatus{
+		State: n.raft.State().String(), Leader: string(leader), Term: n.raft.CurrentTerm(),
+		Last: n.raft.LastIndex(), Commit: n.raft.CommitIndex(), Applied: n.raft.AppliedIndex(),
+		Quorum: n.hasQuorum(),
+	}
+	servers, _ := n.servers()
+	for _, v := range servers {
+		p, known := n.ic.Peer(string(v.ID))
+		s.Servers = append(s.Servers, Server{
+			Name: string(v.ID), Address: string(v.Address), Voter: v.Suffrage == raft.Voter, Leader: v.ID == leader,
+			Reachable: known && p.Up || string(v.ID) == n.cfg.Node,
+		})
+	}
+	return s
+}
+
+// Ready reports whether the node may take calls as far as the cluster is concerned,
+// and if not, why. A node without quorum is ready as long as it has a table.
+func (n *Node) Ready() (bool, string) {
+	if err := n.machine.stopped(); err != nil {
+		return false, err.Error()
+	}
+	for _, a := range n.alarms.list() {
+		if a.Name == AlarmCompile || a.Name == AlarmBoot || a.Name == AlarmHalted {
+			return false, a.Name + ": " + a.Detail
+		}
+	}
+	if e, _, _, _ := n.publisher.state(); e.Version.Revision == 0 {
+		return false, "no cluster document yet"
+	}
+	return true, ""
+}
+
+// Table returns the running table; nil before the first and on a witness.
+func (n *Node) Table() *trunkgroup.Table {
+	_, t, _, _ := n.publisher.state()
+	return t
+}
+
+// Current returns the newest document that this node knows; false when none. After
+// a restart without quorum that is the last known good one.
+func (n *Node) Current() (fsm.Entry, bool) {
+	running, _, _, _ := n.publisher.state()
+	e, ok := n.machine.current()
+	if !ok || running.Version.Newer(e.Version) {
+		return running, running.Version.Revision > 0
+	}
+	return e, true
+}
+
+// History returns the revisions that the cluster remembers, oldest first; empty
+// after a restart until there is a leader.
+func (n *Node) History() []fsm.Entry { return n.machine.history() }
+
+// Boot returns the boot number of this process (DEC-13).
+func (n *Node) Boot() uint64 { return n.boot }
+
+// Peers returns the other nodes by name, with who lives (DEC-21). The slice is
+// shared: do not change it.
+func (n *Node) Peers() []interconnect.Peer { return n.ic.Peers() }
+
+// Members returns the members that gossip holds to live, with their states.
+func (n *Node) Members() []gossip.Member { return n.gossip.Members() }
+
+// Send queues a frame for another node; see interconnect.Interconnect.Send.
+func (n *Node) Send(node string, kind byte, payload []byte) bool {
+	return n.ic.Send(node, kind, payload)
+}
