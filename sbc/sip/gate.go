@@ -55,11 +55,12 @@ func (p *parser) viaField(f *field) {
 	for pos := int(f.value.off); ; pos++ { // past the comma
 		var x viaIndex
 		next, ok := x.scan(b, pos)
+		p.viaValues++
 		if !ok {
 			p.bad("Bad Via")
 			return
 		}
-		if p.viaValues++; p.viaValues == 1 {
+		if p.viaValues == 1 {
 			p.m.via = x
 		}
 		if pos = next; pos == len(b) {
