@@ -67,6 +67,19 @@ func (w *wanTap) invites(t testing.TB, from, to string) []wire.Invite {
 	return list
 }
 
+// reaching is invites from Dallas that went to one node of Ashburn: those to a
+// node that is dead count for nothing.
+func (w *wanTap) reaching(t testing.TB, n *tandem.Node) []wire.Invite {
+	t.Helper()
+	var list []wire.Invite
+	for _, i := range w.invites(t, lab.Dallas, lab.Ashburn) {
+		if i.To.Addr() == n.IPv4 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // handedOff checks that a call into n was handed off once and answered in the
 // other site by one of the far ends there, and returns its record.
 func handedOff(t testing.TB, n *tandem.Node, sent []peer.Message, invites []wire.Invite) tandem.Record {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -101,10 +102,12 @@ func (l *Lab) Close() error {
 	for _, p := range processes {
 		p.Signal(syscall.SIGTERM)
 	}
-	var errs error
+	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
 	for _, p := range processes {
-		p.Stop()
+		p.end(grace)
 	}
+	var errs error
 	for _, w := range l.links {
 		errs = errors.Join(errs, w.Close())
 	}

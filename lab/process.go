@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -123,9 +124,16 @@ func (p *Process) Kill() {
 // for it.
 func (p *Process) Stop() {
 	p.Signal(syscall.SIGTERM)
+	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	p.end(grace)
+}
+
+// end waits for the program until grace is over, then ends it by force.
+func (p *Process) end(grace context.Context) {
 	select {
 	case <-p.done:
-	case <-time.After(stopGrace):
+	case <-grace.Done():
 		p.Kill()
 	}
 }

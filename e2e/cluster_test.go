@@ -1,0 +1,211 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/lab"
+	"github.com/tandem-sbc/tandem/lab/peer"
+	"github.com/tandem-sbc/tandem/lab/tandem"
+)
+
+// revision is what a node says of the table that it routes from.
+type revision struct {
+	Generation uint64 `json:"generation"`
+	Revision   uint64 `json:"revision"`
+	Document   string `json:"-"`
+}
+
+// revisionOf asks a node for its revision and its document.
+func revisionOf(n *tandem.Node) (revision, error) {
+	var r revision
+	out, err := n.Command("config", "show", "-o", "json")
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		return r, fmt.Errorf("config show of %s: %w: %s", n.Name, err, out)
+	}
+	text, err := n.Command("config", "show")
+	r.Document = string(text)
+	return r, err
+}
+
+// equalTables waits until all nodes route from the same table, newer than old,
+// and returns its revision.
+func (w *world) equalTables(t testing.TB, old revision) revision {
+	t.Helper()
+	var first revision
+	eventually(t, time.Minute, "equal tables", func() error {
+		for i, n := range w.Nodes {
+			r, err := revisionOf(n)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				first = r
+			}
+			if r != first || r.Revision <= old.Revision && r.Generation <= old.Generation {
+				return fmt.Errorf("%s has revision %d.%d, %s has %d.%d, before it was %d.%d", n.Name, r.Generation, r.Revision,
+					w.Nodes[0].Name, first.Generation, first.Revision, old.Generation, old.Revision)
+			}
+		}
+		return nil
+	})
+	return first
+}
+
+// withNumber is the shared document with one more number for acme.
+func withNumber(number string) []byte {
+	return []byte(strings.Replace(fill(document), `numbers: ["+1214555010*"]`, `numbers: ["+1214555010*", "`+number+`"]`, 1))
+}
+
+// apply changes the document at a node.
+func apply(n *tandem.Node, document []byte) error {
+	_, err := n.CommandInput(document, "config", "apply", "-", "--reason", "end-to-end test")
+	return err
+}
+
+// TestConfigApplyOnAnyNodeReachesAll changes the document at each node in turn,
+// the witness included, and calls the new number at another one.
+func TestConfigApplyOnAnyNodeReachesAll(t *testing.T) {
+	w := theWorld(t)
+	t.Cleanup(func() { w.restoreDocument(t) })
+	r, err := revisionOf(w.Nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range w.Nodes {
+		number := fmt.Sprintf("+1972555010%d", i)
+		if err := apply(n, withNumber(number)); err != nil {
+			t.Fatal(err)
+		}
+		r = w.equalTables(t, r)
+		pstnCall(t, w.SBCs()[(i+1)%4], number, peer.Complete(0))
+	}
+	t.Run("a faulty document is refused whole", func(t *testing.T) {
+		if err := apply(w.Nodes[1], []byte("cluster: main\nsites: [{name: dallas}]\ntrunk_groups: [{name: x, role: carrier}]\n")); err == nil {
+			t.Error("it was taken")
+		}
+		if now, err := revisionOf(w.Nodes[1]); err != nil || now != r {
+			t.Errorf("revision %d.%d, %v; want %d.%d", now.Generation, now.Revision, err, r.Generation, r.Revision)
+		}
+	})
+}
+
+// restoreDocument puts the shared document back on all nodes.
+func (w *world) restoreDocument(t testing.TB) {
+	t.Helper()
+	old, err := revisionOf(w.Nodes[0])
+	if err == nil {
+		err = poll(30*time.Second, func() error { return apply(w.Nodes[0], []byte(fill(document))) })
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	w.equalTables(t, old)
+}
+
+// TestSiteCutOff: calls go on in both sites while the WAN is cut; changes are
+// taken where the majority is; a node of the cut site killed with -9 and started
+// again routes at once; after the heal all tables are equal.
+func TestSiteCutOff(t *testing.T) {
+	w := theWorld(t)
+	l := theLab(t)
+	t.Cleanup(func() {
+		l.HealSite(lab.Ashburn)
+		w.restoreDocument(t)
+		w.settled(t)
+	})
+	old, err := revisionOf(w.Nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.CutSite(lab.Ashburn)
+	for _, n := range w.SBCs() {
+		pstnCall(t, n, acmeNumber, peer.Complete(0))
+	}
+	// Leadership may have to move to the side of the majority first.
+	const number = "+19725550150"
+	eventually(t, time.Minute, "a change on the majority's side", func() error {
+		return apply(w.Node(lab.Dallas1), withNumber(number))
+	})
+	pstnCall(t, w.Node(lab.Dallas2), number, peer.Complete(0))
+	if err := apply(w.Node(lab.Ashburn1), withNumber("+19725550151")); err == nil {
+		t.Error("the cut site took a change without a majority")
+	}
+	pstnCall(t, w.Node(lab.Ashburn1), number, peer.Fails(404))
+
+	n := w.Node(lab.Ashburn2)
+	n.Kill()
+	if err := n.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "a restarted node without quorum", func() error { return n.Ready() })
+	pstnCall(t, n, acmeNumber, peer.Complete(0))
+
+	l.HealSite(lab.Ashburn)
+	w.equalTables(t, old)
+	pstnCall(t, n, number, peer.Complete(0))
+}
+
+// TestNodesKilledAndRestartedRouteAtOnce kills every node with -9 and starts one
+// alone: it routes from its last known good table without any other (DEC-14).
+func TestNodesKilledAndRestartedRouteAtOnce(t *testing.T) {
+	w := theWorld(t)
+	t.Cleanup(func() {
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+	})
+	for _, n := range w.Nodes {
+		n.Kill()
+	}
+	n := w.Node(lab.Dallas1)
+	begin := time.Now()
+	if err := n.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, n.Place, n.UDP(), false)
+	t.Logf("SIP open after %v", time.Since(begin).Round(time.Millisecond))
+	pstnCall(t, n, acmeNumber, peer.Complete(0))
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.equalTables(t, revision{})
+	w.settled(t)
+	for _, n := range w.SBCs() {
+		pstnCall(t, n, acmeNumber, peer.Complete(0))
+	}
+}
+
+// TestDeadPeerNodeCostsOneShortWait: with one node of the peer site killed, calls
+// that must be handed off go to the other one (DEC-07, DEC-21).
+func TestDeadPeerNodeCostsOneShortWait(t *testing.T) {
+	w := theWorld(t)
+	dead := w.Node(lab.Ashburn1)
+	t.Cleanup(func() {
+		if err := dead.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+	})
+	far := betaPBXs(t, lab.Ashburn, answers())
+	dead.Kill()
+	for i := range 4 {
+		n := w.SBCs()[i%2]
+		tap := tapWAN(t)
+		sent := pstnCall(t, n, betaNumber, peer.Complete(0))
+		handedOff(t, n, sent, tap.reaching(t, w.Node(lab.Ashburn2)))
+	}
+	if got := len(peer.Received(messages(t, far[0]), "INVITE")) + len(peer.Received(messages(t, far[1]), "INVITE")); got != 4 {
+		t.Errorf("the PBXs got %d INVITEs, want 4", got)
+	}
+}
