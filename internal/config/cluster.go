@@ -9,14 +9,14 @@ func (c *checker) cluster(f *file, interconnect Endpoint) Cluster {
 		ID:       c.name("cluster.id", s.ID, "example"),
 		Keys:     c.clusterKeys(s),
 		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
-		Raft:     interconnect,
 		Document: c.file("cluster.document", s.Document),
 	}
+	names := map[string]string{f.Name: "name"}
+	known := map[string]string{f.Name: interconnect.Advertise.String()}
 	if s.Raft.Address != "" || s.Raft.Advertise != "" {
 		out.Raft = c.endpoint("cluster.raft", s.Raft.Address, s.Raft.Advertise, "192.0.2.10:7951")
+		known[f.Name] = out.Raft.Advertise.String()
 	}
-	names := map[string]string{f.Name: "name"}
-	known := map[string]string{f.Name: out.Raft.Advertise.String()}
 	for i, p := range s.Peers {
 		key := index("cluster.peers", i)
 		out.Peers = append(out.Peers, Peer{

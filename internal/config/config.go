@@ -69,8 +69,8 @@ type Cluster struct {
 	Keys []Secret
 	// Gossip is the address of membership messages, over UDP and TCP.
 	Gossip Endpoint
-	// Raft is the address of the configuration log. It equals the interconnect, which carries both,
-	// unless the file says otherwise.
+	// Raft is the address of the configuration log, or the zero value when the interconnect carries
+	// both.
 	Raft Endpoint
 	// Voters are the nodes that found the configuration log together. It matters once, at the first
 	// start of the cluster, and must be the same in every voter's file.

