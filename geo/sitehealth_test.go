@@ -107,12 +107,13 @@ func TestSite_NotEnoughSamples(t *testing.T) {
 func TestSite_Flapping(t *testing.T) {
 	s := newSite(t)
 	s.sees(60, 1, fine)
-	for i, wait := range []time.Duration{15, 15, 30, 60, 120, 240, 300, 300} {
+	for i, seconds := range []int{15, 15, 30, 60, 120, 240, 300, 300} {
+		wait := time.Duration(seconds) * time.Second
 		s.want("down", s.sees(1, 0, 0), time.Second)
-		if got := s.h.Wait(); got != wait*time.Second {
-			t.Errorf("flap %d: wait %v, want %v", i+1, got, wait*time.Second)
+		if got := s.h.Wait(); got != wait {
+			t.Errorf("flap %d: wait %v, want %v", i+1, got, wait)
 		}
-		s.want("up", s.sees(400, 1, fine), (wait+1)*time.Second)
+		s.want("up", s.sees(400, 1, fine), wait+time.Second)
 	}
 	s.want("stays up", s.sees(300, 1, fine), -1)
 	s.sees(1, 0, 0)

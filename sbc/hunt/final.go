@@ -71,21 +71,17 @@ func best(attempts []Attempt) Response {
 			at, rank = i, r
 		}
 	}
-	if at < 0 { // an empty or answered list: nothing to choose from
+	if at < 0 { // nothing has failed
 		return Response{Code: 503, Cause: CauseUnreachable, Attempt: -1}
 	}
-	code := attempts[at].Code
-	cause := vendor(code)
-	switch {
-	case !attempts[at].Final:
-		cause = attempts[at].Cause
-		if code == 503 {
-			code = 500
-		}
-	case code == 503:
+	a := &attempts[at]
+	cause := a.Cause
+	if a.Final {
+		cause = vendor(a.Code)
+	}
+	code := CallerCode(a.Code)
+	if code == 503 {
 		code = 500
-	default:
-		code = CallerCode(code)
 	}
 	return Response{Code: code, Cause: cause, Attempt: at}
 }

@@ -44,6 +44,7 @@ func TestDEC06_FinalResponse(t *testing.T) {
 		{"V21", list(down(), down(), down(), down()), false, 0, Response{503, CauseUnreachable, ours, false, false}},
 
 		{"S-037 nothing tried", nil, false, 0, Response{503, CauseUnreachable, ours, false, false}},
+		{"S-037 nothing failed", list(Attempt{Dialed: true}), false, 0, Response{503, CauseUnreachable, ours, false, false}},
 		{"S-038 6xx in a list wins", list(said(404), said(603), said(503)), false, 0, Response{603, "VENDOR_603", 1, false, false}},
 		{"S-038 lowest class", list(said(502), said(404)), false, 0, Response{404, "VENDOR_404", 1, false, false}},
 		{"S-038 415 before 404", list(said(404), said(415)), false, 0, Response{415, "VENDOR_415", 1, false, false}},

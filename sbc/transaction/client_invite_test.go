@@ -19,7 +19,7 @@ func TestTimerA_RepeatsUntilTimerB(t *testing.T) {
 	wantState(t, c.State(), Terminated)
 }
 
-// "If a reliable transport is being used, the client transaction SHOULD NOT start timer A."
+// "If a reliable transport is being used, the client transaction SHOULD NOT start timer A": timer B stands alone.
 func TestTimerB_AloneOverReliable(t *testing.T) {
 	c := newClient(true, true)
 	want(t, alarms(t, c, time.Hour), "32s timeout|done")

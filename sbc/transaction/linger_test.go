@@ -56,7 +56,7 @@ func TestTimerI_Lingers(t *testing.T) {
 	var l Linger[string]
 	l.AddFinal(1, []byte("486"), "a", true, false, &timers, epoch())
 	want(t, expireAll(t, &l, time.Second), "500ms 486 to a")
-	if !l.Ack(1) || !l.Ack(1) || l.Ack(2) {
+	if first, again, other := l.Ack(1), l.Ack(1), l.Ack(2); !first || !again || other {
 		t.Error("Ack knows the wrong keys")
 	}
 	wantHit(t, &l, 1, 5*time.Second, "", "a", true)
