@@ -59,7 +59,7 @@ var fences = []struct {
 	{"log", []string{"cluster/logs"}, false, "log/slog, injected; cluster/logs adapts libraries that want the old one"},
 	{"expvar", nil, false, "monitor owns the metrics, and expvar registers globally"},
 	{"math/rand", nil, false, "math/rand/v2 with a seed that the caller gives, or crypto/rand for what strangers must not guess"},
-	{"reflect", []string{"internal/config"}, true, "say it with types; reflection hides who reads a field"},
+	{"reflect", []string{"internal/config", "trunkgroup/yamldoc"}, true, "say it with types; reflection hides who reads a field"},
 }
 
 // TestImportDirection proves that packages import one way:
