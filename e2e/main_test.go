@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -95,8 +96,8 @@ func (c *closers) add(f func() error) { c.list = append(c.list, f) }
 
 func (c *closers) close() error {
 	var err error
-	for i := len(c.list) - 1; i >= 0; i-- {
-		err = errors.Join(err, c.list[i]())
+	for _, f := range slices.Backward(c.list) {
+		err = errors.Join(err, f())
 	}
 	return err
 }

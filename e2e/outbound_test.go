@@ -122,7 +122,7 @@ func TestOutboundDigestTellsNothing(t *testing.T) {
 		list := peer.Responses(sent, "INVITE")
 		last := list[len(list)-1]
 		var names []string
-		for _, l := range strings.Split(last.Text, "\n") {
+		for l := range strings.SplitSeq(last.Text, "\n") {
 			name, _, _ := strings.Cut(l, ":")
 			names = append(names, name)
 		}

@@ -222,10 +222,10 @@ func TestRigEndsProcessesWithTheirChildren(t *testing.T) {
 	ns := l.Namespace(lab.Outside)
 	eventually(t, 10*time.Second, "children", func() error {
 		pids, err := ns.Pids()
-		if err != nil || len(pids) < 3 {
-			return fmt.Errorf("processes %v, %v", pids, err)
+		if err == nil && len(pids) < 3 {
+			err = fmt.Errorf("processes %v", pids)
 		}
-		return nil
+		return err
 	})
 	pids, err := ns.Pids()
 	if err != nil {

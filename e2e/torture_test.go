@@ -97,11 +97,11 @@ func theTarget(t testing.TB) *tandem.Node {
 
 // verdict is what the corpus wants for one message.
 type verdict struct {
-	name, file, want, note string
-	codes                  []int
-	accept                 bool // OK: processed as a good request, whatever the policy says to it
-	silent                 bool // no answer, or one is not needed
-	closes                 bool // the stream must end
+	name, file, want string
+	codes            []int
+	accept           bool // OK: processed as a good request, whatever the policy says to it
+	silent           bool // no answer, or one is not needed
+	closes           bool // the stream must end
 }
 
 var code = regexp.MustCompile(`\b[2-6]\d\d\b`)

@@ -125,7 +125,7 @@ func (n *Namespace) Pids() ([]int, error) {
 		return nil, fmt.Errorf("ip netns pids %s: %w", n.Name, err)
 	}
 	var pids []int
-	for _, f := range strings.Fields(string(out)) {
+	for f := range strings.FieldsSeq(string(out)) {
 		pid, err := strconv.Atoi(f)
 		if err != nil {
 			return nil, fmt.Errorf("ip netns pids %s: %w", n.Name, err)

@@ -20,7 +20,6 @@ const (
 	PortTLS          = 5061
 	portGossip       = 7946
 	portInterconnect = 7950
-	portRaft         = 7951
 )
 
 // Config says what a cluster is made of.
@@ -153,9 +152,9 @@ func (n *Node) file(keys peer.KeyPair) string {
 	line("interconnect: {address: %q}", n.at(portInterconnect))
 	line("cluster:\n  id: %s\n  key_file: %q", c.Name, filepath.Join(c.dir, "cluster.key"))
 	line("  document: %q", filepath.Join(c.dir, "cluster.yaml"))
-	line("  gossip: {address: %q}\n  raft:\n    address: %q\n    voters:", n.at(portGossip), n.at(portRaft))
+	line("  gossip: {address: %q}\n  raft:\n    voters:", n.at(portGossip))
 	for _, v := range c.Nodes {
-		line("      - {name: %s, address: %q}", v.Name, v.at(portRaft))
+		line("      - {name: %s}", v.Name)
 	}
 	line("  peers:")
 	for _, p := range c.Nodes {
