@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck build cover generate packages tools clean
+.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools clean
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -61,6 +61,9 @@ fmt: $(GOFUMPT) ## format the code
 
 vulncheck: $(VULN) ## known vulnerabilities in code that is really called
 	@$(STAGE) vulncheck 3 tools/vulncheck
+
+readme: ## the commands of the README, one by one
+	@$(STAGE) readme 3 tools/readme
 
 cover: ## coverage of the unit tests, in out/cover.html
 	@mkdir -p out

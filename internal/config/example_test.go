@@ -41,6 +41,20 @@ func TestExampleLoads(t *testing.T) {
 	}
 }
 
+// TestTwoNodesLoad keeps the node files of the README true.
+func TestTwoNodesLoad(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(goodKey), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dallas.yaml", "ashburn.yaml"} {
+		c, err := Load("../../docs/two-nodes/"+name, Override{Key: "cluster.key_file", Value: key})
+		if err != nil || len(c.Cluster.Voters) != 2 || c.Cluster.Voters[0].Address != "127.0.1.1:7950" || c.Cluster.Raft.Address.IsValid() {
+			t.Errorf("%s: got %+v, %v", name, c, err)
+		}
+	}
+}
+
 func TestCertificateOfAnotherKey(t *testing.T) {
 	dir := t.TempDir()
 	cert, _ := certificate(t)
