@@ -16,6 +16,8 @@ type Query struct {
 	// Normalise makes an E.164 number of the called user; sbc/number has it.
 	// With nil the user is taken as it is.
 	Normalise func(n Numbering, user []byte) ([]byte, error)
+	// Code is the final response for an error of Normalise; with nil it is 404.
+	Code func(error) int
 }
 
 // Step is one step of a decision, in words.
@@ -132,7 +134,11 @@ func (e *explainer) number(g *Group, prefix string) ([]byte, bool) {
 	}
 	n, err := e.q.Normalise(g.Numbering, user)
 	if err != nil {
-		e.say("number", "%q as group %s writes numbers: %v", user, g.Name, err)
+		e.out.Code = 404
+		if e.q.Code != nil {
+			e.out.Code = e.q.Code(err)
+		}
+		e.say("number", "%q as group %s writes numbers: %v, %d", user, g.Name, err, e.out.Code)
 		return nil, false
 	}
 	e.say("number", "%q as group %s writes numbers is %s", user, g.Name, n)
@@ -143,6 +149,7 @@ func (e *explainer) number(g *Group, prefix string) ([]byte, bool) {
 func (e *explainer) route(m SourceMatch) []*Group {
 	if m.Provider != nil {
 		e164, ok := e.number(m.Provider, m.Prefix)
+		e.out.Code = 0
 		if owner, by, found := e.t.numbers.Lookup(e164); ok && found {
 			g := e.t.groups[owner]
 			e.say("route", "%s owns the number by %s: inbound", g.Name, by)
@@ -160,7 +167,6 @@ func (e *explainer) route(m SourceMatch) []*Group {
 	e164, ok := e.number(m.Customer, m.Prefix)
 	e.decided("outbound", m.Customer, e164)
 	if !ok {
-		e.out.Code = 484
 		return nil
 	}
 	groups := e.t.Providers(m.Customer, e164)

@@ -50,6 +50,7 @@ func TestExplainOutbound(t *testing.T) {
 	v := NewView(table)
 	v.Panic["dallas"] = true
 	q := Query{Site: "dallas", Realm: "sip.example.com", Username: "acme", Called: []byte("2145550100")}
+	q.Code = func(error) int { return 484 }
 	q.Normalise = func(_ Numbering, user []byte) ([]byte, error) {
 		if !bytes.HasPrefix(user, []byte("2")) {
 			return nil, errors.New("unknown form")

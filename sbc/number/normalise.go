@@ -40,7 +40,7 @@ func Normalise(policy trunkgroup.Numbering, user []byte) ([]byte, error) {
 // AppendE164 appends the user of a URI as an E.164 number with its plus.
 // Parameters are cut off, escapes undone, visual separators taken out; then the
 // longest tech prefix of the policy and a leading # go (P-28). A number that
-// the policy preserves stays as it is. One with a plus is E.164; any other is
+// the policy preserves, with or without tech prefix, stays as it is. One with a plus is E.164; any other is
 // read by international prefix, trunk prefix, country code or national length,
 // and only one reading is accepted.
 func AppendE164(dst []byte, policy *trunkgroup.Numbering, user []byte) ([]byte, error) {
@@ -49,11 +49,12 @@ func AppendE164(dst []byte, policy *trunkgroup.Numbering, user []byte) ([]byte, 
 	if !ok {
 		return dst, ErrNotNumber
 	}
+	if preserved(policy, number) { // 911 stays 911 where 9 is a tech prefix
+		return append(dst, number...), nil
+	}
 	number = stripPrefix(number, policy.StripPrefixes)
-	for i := range policy.Preserve {
-		if policy.Preserve[i].Matches(number) {
-			return append(dst, number...), nil
-		}
+	if preserved(policy, number) {
+		return append(dst, number...), nil
 	}
 	if len(number) > 0 && number[0] == '+' {
 		return appendGlobal(dst, number[1:])
@@ -62,6 +63,15 @@ func AppendE164(dst []byte, policy *trunkgroup.Numbering, user []byte) ([]byte, 
 		return dst, err
 	}
 	return appendLocal(dst, policy, number)
+}
+
+func preserved(p *trunkgroup.Numbering, number []byte) bool {
+	for i := range p.Preserve {
+		if p.Preserve[i].Matches(number) {
+			return true
+		}
+	}
+	return false
 }
 
 // stripPrefix takes off the longest tech prefix that fits, and then a leading #.
