@@ -71,7 +71,9 @@ func (q *udpQueue) flush() {
 		n, err := q.sock.io.WriteBatch(q.messages[sent:q.n], syscall.MSG_DONTWAIT)
 		if n > 0 && err == nil {
 			set.counters.Sent[trunkgroup.UDP].Add(uint64(n))
-			sent += n
+			if sent += n; sent < q.n { // sendmmsg swallowed the error that stopped it, maybe an ICMP one
+				q.failures = append(q.failures, q.sock.drainErrors()...)
+			}
 			continue
 		}
 		switch {
