@@ -179,3 +179,16 @@ func TestUnknownNumberGets404(t *testing.T) {
 	w := theWorld(t)
 	pstnCall(t, w.Node(lab.Dallas1), "+12145550999", peer.Fails(404))
 }
+
+// TestOptionsFromSipsak pings every node over UDP and TCP as a load balancer does.
+func TestOptionsFromSipsak(t *testing.T) {
+	w := theWorld(t)
+	for _, n := range w.SBCs() {
+		for _, transport := range []string{"udp", "tcp"} {
+			out, err := theLab(t).Namespace(lab.Outside).Command("sipsak", "-E", transport, "-s", "sip:"+n.UDP().String()).CombinedOutput()
+			if err != nil {
+				t.Errorf("%s over %s: %v\n%s", n.Name, transport, err, out)
+			}
+		}
+	}
+}

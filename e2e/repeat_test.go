@@ -3,10 +3,14 @@
 package e2e
 
 import (
+	"bytes"
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tandem-sbc/tandem/lab"
+	"github.com/tandem-sbc/tandem/lab/peer"
 	"github.com/tandem-sbc/tandem/lab/tandem"
 	"github.com/tandem-sbc/tandem/sbc/sim"
 )
@@ -141,4 +145,109 @@ func TestDEC03_CancelAtAnotherNode(t *testing.T) {
 		d.ua.send(w.Node(lab.Dallas1).UDP(), d.request("CANCEL", w.Node(lab.Dallas1).UDP(), "one", 1, "", ""))
 		d.await("CANCEL", "one", 481)
 	})
+}
+
+// DEC-03: with its owner dead, a call that was open there is an ordinary new
+// call at another node.
+func TestDEC03_OwnerDeadIsAnOrdinaryNewCall(t *testing.T) {
+	w := theWorld(t)
+	owner, second := w.Node(lab.Dallas2), w.Node(lab.Dallas1)
+	t.Cleanup(func() {
+		if err := owner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+	})
+	pbx := simPBX(t, lab.PBXDallas, gammaHost, sim.RingsForEver(0))
+	d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
+	d.ua.send(owner.UDP(), d.request("INVITE", owner.UDP(), "one", 1, "", ""))
+	d.await("INVITE", "one", 180)
+	owner.Kill()
+	pbx.SetBehaviour(sim.AnswersAtOnce())
+	d.ua.send(second.UDP(), d.request("INVITE", second.UDP(), "two", 1, "", ""))
+	// Until the survivors know of the death, the entry may still stand as open.
+	answer := d.awaitNew(second, "INVITE", 200)
+	d.hangUp(second.UDP(), 9, answer)
+}
+
+// awaitNew repeats a call under new branches until it is answered with code:
+// each refusal with 482 is acknowledged.
+func (d *dialog) awaitNew(n *tandem.Node, method string, code int) peer.Message {
+	d.ua.t.Helper()
+	branch := "two"
+	for range 20 {
+		m := d.await(method, branch, code, 482)
+		d.ack(n.UDP(), branch, 1, m)
+		if m.Code() == code {
+			return m
+		}
+		branch += "x"
+		d.ua.send(n.UDP(), d.request(method, n.UDP(), branch, 1, "", ""))
+	}
+	d.ua.t.Fatalf("%s is still refused as merged", method)
+	return peer.Message{}
+}
+
+// DEC-09: an in-dialog request that reaches another node gets to the owner of
+// the call; with the owner's boot gone it gets 481.
+func TestDEC09_InDialogRequestAtAnotherNode(t *testing.T) {
+	w := theWorld(t)
+	for name, n := range elsewhere(w) {
+		t.Run(name, func(t *testing.T) {
+			pbx := simPBX(t, lab.PBXDallas, gammaHost, sim.AnswersAtOnce())
+			d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
+			d.ua.send(n[0].UDP(), d.request("INVITE", n[0].UDP(), "one", 1, "", ""))
+			answer := d.await("INVITE", "one", 200)
+			d.ack(n[0].UDP(), "one", 1, answer)
+			d.ua.send(n[1].UDP(), d.dialogRequest("BYE", answer, 2))
+			d.await("BYE", "in", 200)
+			counted(t, pbx, "the BYE", func(a sim.Account) bool { return a.Byes == 1 && a.Up == 0 })
+			faultless(t, pbx)
+		})
+	}
+	t.Run("owner restarted", func(t *testing.T) {
+		owner := w.Node(lab.Dallas2)
+		simPBX(t, lab.PBXDallas, gammaHost, sim.AnswersAtOnce())
+		d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
+		d.ua.send(owner.UDP(), d.request("INVITE", owner.UDP(), "one", 1, "", ""))
+		answer := d.await("INVITE", "one", 200)
+		d.ack(owner.UDP(), "one", 1, answer)
+		owner.Kill()
+		if err := owner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+		d.ua.send(w.Node(lab.Dallas1).UDP(), d.dialogRequest("BYE", answer, 2))
+		d.await("BYE", "in", 481)
+	})
+}
+
+// dialogRequest writes a request inside the dialog that answer made: to its
+// Contact, as a dialog's requests go, whatever node they are sent to.
+func (d *dialog) dialogRequest(method string, answer peer.Message, cseq int) string {
+	text := d.request(method, netip.AddrPort{}, "in", cseq, peer.Tag(answer.Header("To")), "")
+	contact, _, _ := strings.Cut(answer.Header("Contact")[1:], ">")
+	_, rest, _ := strings.Cut(text, " SIP/2.0\r\n")
+	return method + " " + contact + " SIP/2.0\r\n" + rest
+}
+
+// DEC-08: a hand-off header from outside is taken off and counted; it opens
+// nothing.
+func TestDEC08_HandoffHeaderFromOutsideIsStripped(t *testing.T) {
+	w := theWorld(t)
+	n := w.Node(lab.Dallas1)
+	pbx := simPBX(t, lab.PBXDallas, gammaHost, sim.AnswersAtOnce())
+	d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
+	d.ua.send(n.UDP(), d.request("INVITE", n.UDP(), "one", 1, "", "X-Tandem-Handoff: stolen;hop=1\r\n"))
+	answer := d.await("INVITE", "one", 200)
+	d.ack(n.UDP(), "one", 1, answer)
+	d.hangUp(n.UDP(), 2, answer)
+	for _, leg := range pbx.Legs() {
+		if bytes.Contains(bytes.ToLower(leg.Invite), []byte("x-tandem-handoff")) {
+			t.Errorf("the header crossed:\n%s", leg.Invite)
+		}
+	}
+	stranger := newUA(t, lab.Outside, 24).dial(gammaNumber)
+	stranger.ua.send(n.UDP(), stranger.request("INVITE", n.UDP(), "one", 1, "", "X-Tandem-Handoff: stolen;hop=1\r\n"))
+	stranger.ack(n.UDP(), "one", 1, stranger.await("INVITE", "one", 401))
 }
