@@ -26,15 +26,23 @@ func (c *cli) clusterCommand() *cobra.Command {
 		Example: "  (umask 077; tandem cluster key > cluster.key)",
 		Args:    cobra.NoArgs,
 		RunE: action(func(*cobra.Command, []string) error {
-			b := make([]byte, config.KeySize)
-			if _, err := rand.Read(b); err != nil {
-				return err
+			key, err := newKey()
+			if err == nil {
+				_, err = fmt.Fprintln(c.out, key)
 			}
-			_, err := fmt.Fprintln(c.out, base64.StdEncoding.EncodeToString(b))
 			return err
 		}),
 	}
 	return group("cluster", "What the nodes of a cluster share", key)
+}
+
+// newKey makes a cluster key in base64.
+func newKey() (string, error) {
+	b := make([]byte, config.KeySize)
+	if _, err := rand.Read(b); err != nil {
+		return "", fmt.Errorf("cluster key: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(b), nil
 }
 
 // credential is an entry of trunk_groups[].credentials.
