@@ -50,7 +50,7 @@ func (l *loop) add(now time.Time, key verdict.Key, a Assignment) {
 	if a.Inherit != trunkgroup.Unknown {
 		t.health.Inherit(a.Inherit, a.Reason, a.Since)
 		t.told, t.out = t.health.State(), a.Out
-		t.note(now, t.told, nil)
+		t.note(now, nil)
 	}
 	if a.Admin == trunkgroup.AdminDisabled {
 		t.health.SetAdmin(a.Admin, now)
@@ -105,7 +105,7 @@ func (l *loop) setAdmin(now time.Time, t *target, a trunkgroup.AdminState, spoke
 		t.cancel()
 	}
 	t.notBefore, t.silent = now, time.Time{}
-	t.note(now, was, nil)
+	t.note(now, nil)
 	if t.health.State() != was {
 		l.tell(now, t, false)
 	}

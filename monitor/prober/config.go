@@ -35,7 +35,6 @@ type Update struct {
 	Health    trunkgroup.Health // a copy; ask it anything
 	Out       time.Time         // since when the target gets no calls; zero while it gets them
 	Silent    time.Time         // since when every probe went without any reply; zero while there are replies
-	Before    trunkgroup.State  // the state when the silence began; means something while Silent is set
 	Probed    bool              // a probe result came
 	Changed   bool              // the state is another than in the last update
 	Discarded bool              // the clock jumped: nothing is known any more

@@ -86,9 +86,8 @@ func (l *loop) work() time.Duration {
 // service does what a target is due for.
 func (l *loop) service(now time.Time, t *target) {
 	if d := t.health.Deadline(); !d.IsZero() && !d.After(now) {
-		was := t.health.State()
 		t.health.Expire(now)
-		t.note(now, was, nil)
+		t.note(now, nil)
 		l.tell(now, t, false)
 	}
 	next := t.health.NextProbe()
@@ -135,9 +134,8 @@ func (l *loop) finished(r result) {
 	}
 	now := l.p.cfg.Now()
 	if r.got.Kind != 0 && r.life == t.life {
-		was := t.health.State()
 		t.health.Probe(now, r.got)
-		t.note(now, was, &r.got)
+		t.note(now, &r.got)
 		l.tell(now, t, true)
 	}
 	l.schedule.place(t)
@@ -149,7 +147,7 @@ func (l *loop) tell(now time.Time, t *target, probed bool) {
 	changed := state != t.told
 	t.told = state
 	l.p.cfg.OnUpdate(Update{
-		Target: t.Target, Health: t.health, Out: t.out, Silent: t.silent, Before: t.before, Probed: probed, Changed: changed, At: now,
+		Target: t.Target, Health: t.health, Out: t.out, Silent: t.silent, Probed: probed, Changed: changed, At: now,
 	})
 }
 
@@ -161,7 +159,7 @@ func (l *loop) change(now time.Time, key verdict.Key, f func(*target)) {
 	}
 	was := t.health.State()
 	f(t)
-	t.note(now, was, nil)
+	t.note(now, nil)
 	if t.health.State() != was {
 		l.tell(now, t, false)
 	}

@@ -16,7 +16,6 @@ type target struct {
 	cancel    context.CancelFunc // of the probe in flight; nil = none
 	out       time.Time
 	silent    time.Time
-	before    trunkgroup.State
 	told      trunkgroup.State
 	due       time.Time // key in the heap; zero = nothing to do
 	index     int       // in the heap; -1 = not in it
@@ -42,7 +41,7 @@ func (t *target) wake() time.Time {
 }
 
 // note follows what the state machine does not keep: how long the target has been out, and how long it has been silent.
-func (t *target) note(now time.Time, was trunkgroup.State, result *trunkgroup.ProbeResult) {
+func (t *target) note(now time.Time, result *trunkgroup.ProbeResult) {
 	switch {
 	case t.health.State().Selectable():
 		t.out = time.Time{}
@@ -56,7 +55,7 @@ func (t *target) note(now time.Time, was trunkgroup.State, result *trunkgroup.Pr
 	case result.Kind == trunkgroup.Reply:
 		t.silent = time.Time{}
 	case t.silent.IsZero():
-		t.silent, t.before = now, was
+		t.silent = now
 	}
 }
 

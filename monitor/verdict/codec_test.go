@@ -68,6 +68,24 @@ func TestKnobRoundTrip(t *testing.T) {
 	}
 }
 
+func TestEvidenceRoundTrip(t *testing.T) {
+	for _, e := range []Evidence{
+		{Key: Key{Member: "acme/pbx-1"}, Cause: "refused"},
+		{Key: Key{Member: "acme/pbx-1", Addr: netip.MustParseAddrPort("192.0.2.1:5060")}, OK: true},
+		{Key: Key{Member: "acme/pbx-1"}, RetryAfter: 90 * time.Second},
+	} {
+		b := e.Append(nil)
+		if got, err := DecodeEvidence(b); err != nil || got != e {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		for i := range b {
+			if _, err := DecodeEvidence(b[:i]); err == nil {
+				t.Errorf("%d of %d bytes are taken for evidence", i, len(b))
+			}
+		}
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good := Record{Key: Key{Member: "a/b"}, Node: "n"}
 	for name, edit := range map[string]func(*Record){
@@ -98,11 +116,19 @@ func FuzzDecode(f *testing.F) {
 	k := Knob{Member: "acme/pbx-1", Node: "dal-1", Set: start, Expires: start.Add(KnobLife)}
 	f.Add(r.Append(nil))
 	f.Add(k.Append(nil, start))
+	e := Evidence{Key: r.Key, Cause: "no_response", RetryAfter: time.Minute}
+	f.Add(e.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if r, err := DecodeRecord(b); err == nil {
 			again, err := DecodeRecord(r.Append(nil))
 			if err != nil || !reflect.DeepEqual(again, r) {
 				t.Fatalf("%+v becomes %+v, %v", r, again, err)
+			}
+		}
+		if e, err := DecodeEvidence(b); err == nil {
+			again, err := DecodeEvidence(e.Append(nil))
+			if err != nil || again != e {
+				t.Fatalf("%+v becomes %+v, %v", e, again, err)
 			}
 		}
 		if k, err := DecodeKnob(b, start); err == nil {

@@ -40,6 +40,16 @@ func (s *Store) Put(now time.Time, r Record) bool {
 	return true
 }
 
+// State is the state that an observer gave to a target; Unknown when it gave none.
+func (s *Store) State(key Key, node string) trunkgroup.State {
+	for i := range s.records[key] {
+		if h := &s.records[key][i]; h.Node == node {
+			return h.State
+		}
+	}
+	return trunkgroup.Unknown
+}
+
 // Discard forgets what an observer said of a target.
 func (s *Store) Discard(key Key, node string) {
 	list := s.records[key]

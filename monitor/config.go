@@ -1,0 +1,83 @@
+package monitor
+
+import (
+	"errors"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/tandem-sbc/tandem/monitor/prober"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Keys under which this package publishes begin with one of these.
+const (
+	VerdictPrefix = "verdict/"
+	KnobPrefix    = "knob/"
+)
+
+// Config says who watches and how it reaches the rest of the node. The functions are called from several goroutines and must not block.
+type Config struct {
+	Node string // this node's name
+	Site string // its site
+	Boot uint64 // its boot number (DEC-13)
+
+	// Pinger sends OPTIONS.
+	Pinger prober.Pinger
+	// Publish spreads a payload to all nodes under a key; a later one under the same key replaces it. It may be lost or repeated.
+	Publish func(key string, payload []byte)
+	// Forward hands evidence of calls to another node, which gives it to its Monitor's Frame. False means not sent.
+	Forward func(node string, payload []byte) bool
+	// OnBoard gets each board whose View differs from the one before, in order. It is called with the monitor locked and must not call it.
+	OnBoard func(*verdict.Board)
+	// OnProbe gets each probe result of this node's own, for metrics. Optional.
+	OnProbe func(prober.Update)
+	// OnIsolated is told when this node believes to have lost the network, and when no longer (DEC-12). Optional; must not call the monitor.
+	OnIsolated func(bool)
+	// Resolve gives the present addresses of a member by name, in the order to try them. Optional.
+	Resolve func(*trunkgroup.Member) []netip.AddrPort
+
+	// KnobFile keeps the operators' words over a restart. Empty: they are not kept here, and come back from the other nodes.
+	KnobFile string
+	// KnobLife is how long such a word holds. Default 24 h (DEC-25).
+	KnobLife time.Duration
+	// PanicShare is DEC-12's panic_share. Default 0.9.
+	PanicShare float64
+	// Parallel and Spread are the prober's.
+	Parallel int
+	Spread   time.Duration
+
+	Logger *slog.Logger
+}
+
+func (c *Config) setDefaults() error {
+	if c.Node == "" || c.Site == "" {
+		return errors.New("monitor: the node has no name or no site")
+	}
+	if c.Publish == nil {
+		c.Publish = func(string, []byte) {}
+	}
+	if c.Forward == nil {
+		c.Forward = func(string, []byte) bool { return false }
+	}
+	if c.OnBoard == nil {
+		c.OnBoard = func(*verdict.Board) {}
+	}
+	if c.OnProbe == nil {
+		c.OnProbe = func(prober.Update) {}
+	}
+	if c.OnIsolated == nil {
+		c.OnIsolated = func(bool) {}
+	}
+	if c.Resolve == nil {
+		c.Resolve = func(*trunkgroup.Member) []netip.AddrPort { return nil }
+	}
+	if c.KnobLife <= 0 {
+		c.KnobLife = verdict.KnobLife
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}

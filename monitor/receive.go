@@ -1,0 +1,68 @@
+package monitor
+
+import (
+	"strings"
+	"time"
+
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+)
+
+// Receive takes what another node published. Unknown keys and unreadable payloads are ignored: nodes of another version may send them.
+func (m *Monitor) Receive(from, key string, payload []byte) {
+	var err error
+	switch {
+	case from == m.cfg.Node:
+	case strings.HasPrefix(key, VerdictPrefix):
+		err = m.receiveRecord(from, payload)
+	case strings.HasPrefix(key, KnobPrefix):
+		err = m.receiveKnob(payload)
+	}
+	if err != nil {
+		m.cfg.Logger.Debug("what another node published cannot be read", "from", from, "key", key, "error", err)
+	}
+}
+
+func (m *Monitor) receiveRecord(from string, payload []byte) error {
+	r, err := verdict.DecodeRecord(payload)
+	if err != nil {
+		return err
+	}
+	if r.Node != from {
+		return nil // an observer speaks for itself only
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.known(r.Key) {
+		return nil
+	}
+	before := m.store.State(r.Key, r.Node)
+	if !m.store.Put(time.Now(), r) {
+		return nil
+	}
+	if r.State == before {
+		m.stale = true
+	} else {
+		m.poke()
+	}
+	return nil
+}
+
+func (m *Monitor) receiveKnob(payload []byte) error {
+	now := time.Now()
+	knob, err := verdict.DecodeKnob(payload, now)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.knobs.Merge(now, knob) {
+		m.cfg.Logger.Info("an operator's word came from another node", "member", knob.Member, "state", knob.State.String(),
+			"author", knob.Author, "reason", knob.Reason, "node", knob.Node)
+		m.unsaved = true
+		m.prober.SetAdmin(knob.Member, knob.State)
+		// It must outlive the node where it was said.
+		m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
+		m.poke()
+	}
+	return nil
+}
