@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tandem-sbc/tandem/internal/app"
+	"github.com/tandem-sbc/tandem/internal/config"
+)
+
+// stopTimeout bounds a clean end.
+const stopTimeout = 15 * time.Second
+
+func (c *cli) serverCommand() *cobra.Command {
+	var file string
+	var witness bool
+	cmd := &cobra.Command{
+		Use: "server --config FILE", Short: "Run a node",
+		Long:    "Runs one node of the cluster in the foreground until SIGTERM or SIGINT. Logs go to standard error.",
+		Example: "  tandem server --config /etc/tandem/node.yaml",
+		Args:    cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			var overrides []config.Override
+			if cmd.Flags().Changed("witness") {
+				overrides = append(overrides, config.Override{Key: "witness", Value: witness})
+			}
+			cfg, err := config.Load(file, overrides...)
+			if err != nil {
+				return err
+			}
+			return c.serve(cmd.Context(), cfg)
+		}),
+	}
+	cmd.Flags().StringVarP(&file, "config", "c", "/etc/tandem/node.yaml", "the node file")
+	cmd.Flags().BoolVar(&witness, "witness", false, "vote in the cluster and carry no calls")
+	return cmd
+}
+
+// serve runs a node until ctx ends.
+func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
+	options := &slog.HandlerOptions{Level: cfg.Log.Level}
+	var handler slog.Handler = slog.NewTextHandler(c.err, options)
+	if cfg.Log.JSON {
+		handler = slog.NewJSONHandler(c.err, options)
+	}
+	node, err := app.New(ctx, cfg, version, slog.New(handler))
+	if err != nil {
+		return err
+	}
+	err = node.Start()
+	if err == nil {
+		<-ctx.Done()
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if stopErr := node.Stop(end); stopErr != nil && err == nil {
+		err = fmt.Errorf("the node did not end cleanly: %w", stopErr)
+	}
+	return err
+}

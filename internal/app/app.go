@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/sbc"
+)
+
+// App is a node: a SIP node with everything, or a witness that only votes.
+type App struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	node    *cluster.Node
+	server  *sbc.Server // nil on a witness
+	watch   *watch
+	desk    *desk
+	started time.Time
+
+	cleanups []cleanup
+	stopped  bool
+}
+
+// cleanup is one step of Stop.
+type cleanup struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// onStop registers a step of Stop on the line after what it undoes.
+func (a *App) onStop(name string, run func(ctx context.Context) error) {
+	a.cleanups = append(a.cleanups, cleanup{name, run})
+}
+
+// New does everything that can fail: it opens the data directory, loads the
+// last known good document, binds all sockets. An App that New returned must be
+// stopped, started or not.
+func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*App, error) {
+	a := &App{cfg: cfg, log: log.With("node", cfg.Name, "site", cfg.Site), started: time.Now()}
+	if err := a.build(ctx, build); err != nil {
+		return nil, errors.Join(err, a.Stop(ctx))
+	}
+	return a, nil
+}
+
+// build wires the parts. It is one straight line, since the order is the
+// point: records before calls, the table before the sockets are read.
+func (a *App) build(ctx context.Context, build string) error {
+	node, err := newCluster(ctx, a.cfg, build, a.log)
+	if err != nil {
+		return err
+	}
+	a.node = node
+	a.onStop("cluster", node.Stop)
+	a.watch, err = newWatch(a)
+	if err != nil {
+		return err
+	}
+	a.onStop("records and probes", a.watch.stop)
+	if !a.cfg.Witness {
+		if a.server, err = newServer(a.cfg, uint32(node.Boot()), node, a.watch, a.log); err != nil {
+			return err
+		}
+		a.onStop("sip", func(context.Context) error { return a.server.Stop() })
+		a.watch.serve(a.server)
+	}
+	a.desk, err = newDesk(a, build)
+	if err != nil {
+		return err
+	}
+	a.onStop("admin", a.desk.stop)
+	return nil
+}
+
+// Start lets the node work: it publishes the last known good table, reads from
+// the SIP sockets, then meets the other nodes (DEC-14).
+func (a *App) Start() error {
+	a.watch.start()
+	if a.server != nil {
+		a.server.Start()
+	}
+	if err := a.node.Start(); err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
+	a.desk.start()
+	a.node.SetState(cluster.StateReady)
+	a.log.Info("node started", "boot", a.node.Boot(), "witness", a.cfg.Witness)
+	return nil
+}
+
+// Stop undoes what New and Start did, in reverse order; ctx bounds it. It may
+// be called again.
+func (a *App) Stop(ctx context.Context) error {
+	if a.stopped {
+		return nil
+	}
+	a.stopped = true
+	var faults []error
+	for i := len(a.cleanups) - 1; i >= 0; i-- {
+		c := a.cleanups[i]
+		if err := c.run(ctx); err != nil {
+			faults = append(faults, fmt.Errorf("stop %s: %w", c.name, err))
+		}
+	}
+	a.log.Info("node stopped")
+	return errors.Join(faults...)
+}

@@ -1,0 +1,116 @@
+package app
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/sbc"
+	"github.com/tandem-sbc/tandem/sbc/transaction"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, observer sbc.Observer, log *slog.Logger) (*sbc.Server, error) {
+	c := sbc.Config{
+		Node: cfg.Name, Site: cfg.Site, Boot: boot, Key: cfg.Cluster.Keys[0].Bytes(), Realm: cfg.SIP.Realm,
+		MaxCalls: cfg.SIP.Limits.Calls,
+		Limits: transport.Limits{
+			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
+		},
+		Timers: transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
+		Logger: log.With("component", "sip"),
+	}
+	if cfg.SIP.UserAgent != "-" {
+		c.UserAgent = cfg.SIP.UserAgent
+	}
+	for _, l := range cfg.Listeners {
+		spec, err := listener(l)
+		if err != nil {
+			return nil, err
+		}
+		c.Listeners = append(c.Listeners, spec)
+	}
+	client, err := clientTLS(cfg.SIP.TLS)
+	if err != nil {
+		return nil, err
+	}
+	c.ClientTLS = client
+	return sbc.New(c, inter, observer)
+}
+
+func listener(l config.Listener) (sbc.Listener, error) {
+	proto, err := trunkgroup.ParseTransport(l.Transport)
+	if err != nil {
+		return sbc.Listener{}, fmt.Errorf("listener %s: %w", l.Name, err)
+	}
+	spec := sbc.Listener{ListenerConfig: transport.ListenerConfig{Name: l.Name, Transport: proto, Addr: l.Address}}
+	if l.Advertise != l.Address && l.Advertise.IsValid() {
+		spec.Advertise = l.Advertise.String()
+	}
+	switch proto {
+	case trunkgroup.UDP:
+		spec.Sockets = runtime.GOMAXPROCS(0)
+	case trunkgroup.TLS:
+		if spec.TLS, err = serverTLS(l.TLS); err != nil {
+			return spec, fmt.Errorf("listener %s: %w", l.Name, err)
+		}
+	}
+	return spec, nil
+}
+
+func serverTLS(files config.TLS) (*tls.Config, error) {
+	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}}
+	if files.CA != "" {
+		if c.ClientCAs, err = pool(files.CA); err != nil {
+			return nil, err
+		}
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	return c, nil
+}
+
+// clientTLS makes the configuration of connections that this node opens. The
+// member's certificate must be valid for its server name.
+func clientTLS(files config.TLS) (func(string) *tls.Config, error) {
+	base := &tls.Config{MinVersion: tls.VersionTLS12}
+	if files.CA != "" {
+		roots, err := pool(files.CA)
+		if err != nil {
+			return nil, err
+		}
+		base.RootCAs = roots
+	}
+	if files.Cert != "" {
+		cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			return nil, fmt.Errorf("sip.tls: certificate: %w", err)
+		}
+		base.Certificates = []tls.Certificate{cert}
+	}
+	return func(serverName string) *tls.Config {
+		c := base.Clone()
+		c.ServerName = serverName
+		return c
+	}, nil
+}
+
+func pool(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("authorities: %w", err)
+	}
+	p := x509.NewCertPool()
+	if !p.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("authorities: %s holds no certificate in PEM", file)
+	}
+	return p, nil
+}

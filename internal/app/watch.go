@@ -1,0 +1,227 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/cluster/gossip"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
+	"github.com/tandem-sbc/tandem/monitor"
+	"github.com/tandem-sbc/tandem/monitor/cdrlog"
+	"github.com/tandem-sbc/tandem/monitor/prober"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/sbc"
+	"github.com/tandem-sbc/tandem/sbc/dns"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+const (
+	// evidenceFrame is the kind of the frames by which nodes forward to each
+	// other what calls saw of a member.
+	evidenceFrame byte = 32
+	// peersEvery is how often the engine is told round trips and loads of the
+	// other nodes; who lives it is told at once.
+	peersEvery = time.Second
+)
+
+// watch joins what watches with what calls: health of members, names, records
+// and the picture of the other nodes.
+type watch struct {
+	app     *App
+	monitor *monitor.Monitor // nil on a witness
+	names   *dns.Resolver
+	records *cdrlog.Log
+	server  *sbc.Server
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+func newWatch(a *App) (*watch, error) {
+	w := &watch{app: a, done: make(chan struct{})}
+	if a.cfg.Witness {
+		return w, nil
+	}
+	var err error
+	w.records, err = cdrlog.Open(cdrlog.Config{
+		Path: a.cfg.CDR.Path, MaxSize: a.cfg.CDR.RotateSize, Logger: a.log.With("component", "cdr"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("call records: %w", err)
+	}
+	w.names, err = newResolver(a, func() { w.monitor.Resolved() })
+	if err != nil {
+		return nil, err
+	}
+	w.monitor, err = monitor.New(monitor.Config{
+		Node: a.cfg.Name, Site: a.cfg.Site, Boot: a.node.Boot(),
+		Pinger: w, OnBoard: w.board,
+		Publish: func(key string, payload []byte) {
+			if err := a.node.Publish(key, payload); err != nil {
+				a.log.Warn("a record for the other nodes was not accepted", "key", key, "error", err)
+			}
+		},
+		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
+		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
+		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"),
+		Logger:   a.log.With("component", "monitor"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("app: %w", err)
+	}
+	return w, nil
+}
+
+// serve connects the engine: from here on tables, peers and frames reach it.
+func (w *watch) serve(server *sbc.Server) {
+	w.server = server
+	node := w.app.node
+	node.OnTable(w.table)
+	node.OnRecord(func(r gossip.Record) { w.monitor.Receive(r.Observer, r.Key, r.Payload) })
+	node.OnPeer(func(interconnect.Peer) { w.peers() })
+	node.OnMembers(func([]gossip.Member) { w.peers() })
+	node.OnFrame(sbc.FirstFrame, sbc.LastFrame, server.Frame)
+	node.OnFrame(evidenceFrame, evidenceFrame, func(from string, _ byte, payload []byte) { w.monitor.Frame(from, payload) })
+}
+
+func (w *watch) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	if w.monitor == nil {
+		close(w.done)
+		return
+	}
+	w.monitor.Start()
+	go w.keepPeers(ctx)
+}
+
+// stop ends the probes and writes what records are left.
+func (w *watch) stop(ctx context.Context) error {
+	if w.cancel != nil {
+		w.cancel()
+		<-w.done
+	}
+	if w.monitor == nil {
+		return nil
+	}
+	w.monitor.Stop()
+	w.names.Stop()
+	return w.records.Stop(ctx)
+}
+
+// table puts a new table in force, together with a view made for it.
+func (w *watch) table(t *trunkgroup.Table) {
+	w.names.Watch(dnsTargets(t))
+	w.monitor.SetTable(t) // the board comes by board
+	w.app.log.Info("configuration in force", "revision", t.Version().Revision, "generation", t.Version().Generation,
+		"groups", len(t.Groups()), "members", len(t.Members()))
+}
+
+// board puts a new view in force beside the table that it was made for.
+func (w *watch) board(b *verdict.Board) {
+	if w.server != nil && b.Table != nil {
+		w.server.Publish(b.Table, b.View)
+	}
+}
+
+func (w *watch) keepPeers(ctx context.Context) {
+	defer close(w.done)
+	tick := time.NewTicker(peersEvery)
+	defer tick.Stop()
+	for {
+		w.peers()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// peers tells the engine and the monitor who lives.
+func (w *watch) peers() {
+	node := w.app.node
+	members := map[string]gossip.Member{}
+	for _, m := range node.Members() {
+		members[m.Name] = m
+	}
+	var list []sbc.Peer
+	live := []verdict.Node{{Name: w.app.cfg.Name, Site: w.app.cfg.Site}}
+	answer := false
+	for _, p := range node.Peers() {
+		m := members[p.Name]
+		peer := sbc.Peer{
+			Name: p.Name, Site: p.Site, Boot: uint32(p.Boot), Up: p.Up, Since: p.Since, RTT: p.RTT,
+			Witness: m.Meta.Witness, Draining: m.Meta.State == "draining", Load: int(m.Meta.Load),
+		}
+		list = append(list, peer)
+		answer = answer || p.Up
+		if p.Up && !peer.Witness {
+			live = append(live, verdict.Node{Name: p.Name, Site: p.Site})
+		}
+	}
+	w.server.SetPeers(list)
+	w.monitor.SetPeers(answer)
+	w.monitor.SetNodes(live)
+}
+
+// Ping implements prober.Pinger by the engine's own sockets.
+func (w *watch) Ping(ctx context.Context, t prober.Target) (code int, rtt, retryAfter time.Duration, err error) {
+	return w.server.Ping(ctx, t.Member, t.Addr)
+}
+
+// Send implements sbc.Interconnect.
+func (w *watch) Send(node string, kind byte, payload []byte) bool {
+	return w.app.node.Send(node, kind, payload)
+}
+
+// Evidence implements sbc.Observer.
+func (w *watch) Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string) {
+	w.monitor.Evidence(m, addr, ok, cause)
+}
+
+// Paused implements sbc.Observer.
+func (w *watch) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration) {
+	w.monitor.RetryAfter(m, addr, d)
+}
+
+// Finished implements sbc.Observer: the record goes to its file, and one line
+// to the log.
+func (w *watch) Finished(r *cdr.Record) {
+	r.Cluster = w.app.cfg.Cluster.ID
+	w.records.Write(r)
+	w.logCall(r)
+}
+
+// dnsTarget is what the resolver watches for a member by name.
+func dnsTarget(m *trunkgroup.Member) dns.Target {
+	return dns.Target{Name: m.FQDN, Port: m.Port, Transport: m.Transport}
+}
+
+func dnsTargets(t *trunkgroup.Table) []dns.Target {
+	var list []dns.Target
+	for _, m := range t.Members() {
+		if m.FQDN != "" {
+			list = append(list, dnsTarget(m))
+		}
+	}
+	return list
+}
+
+func newResolver(a *App, changed func()) (*dns.Resolver, error) {
+	var servers []string
+	for _, s := range a.cfg.DNS.Servers {
+		servers = append(servers, s.String())
+	}
+	r, err := dns.New(dns.Config{
+		Servers: servers, OnChange: func(dns.Target, []netip.AddrPort) { changed() },
+		Logger: a.log.With("component", "dns"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("resolver: %w", err)
+	}
+	return r, nil
+}
