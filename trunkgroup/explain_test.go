@@ -87,7 +87,7 @@ func TestExplainOutbound(t *testing.T) {
 }
 
 // DEC-18: "provider and customer on one tuple: a called number owned by an
-// origination group -> inbound, else outbound. explain shows both."
+// origination group -> inbound, else outbound. explain shows both".
 func TestDEC18_ExplainBoth(t *testing.T) {
 	d := testDocument()
 	d.TrunkGroups[4].Sources = []SourceSpec{{IP: "192.0.2.1", Port: 5060}, {IP: "192.0.2.0/24"}}

@@ -60,6 +60,21 @@ func (h *Health) Inherit(s State, reason string, now time.Time) {
 	h.set(s, reason, now)
 }
 
+// Configure takes over new settings, as a changed document brings them, and
+// keeps what is known. Switching monitoring on or off begins anew.
+func (h *Health) Configure(m Monitoring, now time.Time) {
+	if m.Enabled != h.m.Enabled {
+		admin := h.admin
+		*h = NewHealth(m, now)
+		h.SetAdmin(admin, now)
+		return
+	}
+	h.m = m
+	if latest := now.Add(h.interval()); h.next.After(latest) {
+		h.next = latest
+	}
+}
+
 // SetAdmin takes an operator's word. AdminUp also ends a cooldown, and makes a
 // member that is down unknown again, with a probe due at once.
 func (h *Health) SetAdmin(a AdminState, now time.Time) {

@@ -75,7 +75,7 @@ func (p *prober) changes() string {
 
 // DEC-16: "cycle 60 s; on no reply within 2 s the probe is repeated twice at
 // once as new transactions; three misses, or 503, 408 or connect failure in all
-// three = down. Up after two good in a row, probed every 5 s while down."
+// three = down. Up after two good in a row, probed every 5 s while down".
 func TestDEC16_Peeredge(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "peeredge"})
 	p.run(90*time.Second, answers(200))
@@ -128,7 +128,7 @@ func TestDEC16_OneGoodOfThree(t *testing.T) {
 
 // PRB-01: "Any final response other than 408/503 counts as reachable. Check:
 // member active after the configured number of 405 replies; last_code=405, not
-// 408. A true timeout still takes it down."
+// 408. A true timeout still takes it down".
 func TestPRB01_405IsAlive(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "peeredge"})
 	p.run(time.Second, answers(405))
@@ -164,7 +164,7 @@ func TestPRB03_OwnTimeout(t *testing.T) {
 }
 
 // PRB-06: "ok_threshold=3; down 30 s, then answers 200. 1st and 2nd success ->
-// probation and no calls; 3rd -> active."
+// probation and no calls; 3rd -> active".
 func TestPRB06_Probation(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "kamailio", UpAfter: 3, Interval: Duration(time.Second)})
 	p.run(30*time.Second, silent(500*time.Millisecond))
@@ -244,7 +244,7 @@ func TestProfileSiphon(t *testing.T) {
 
 // DEC-11: "From calls, only transport errors and attempts with no response at
 // all count, consecutive, reset by any response; they move a member to trying
-// and trigger an immediate probe, which decides."
+// and trigger an immediate probe, which decides".
 func TestDEC11_Evidence(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "peeredge"})
 	p.run(10*time.Second, answers(200))
@@ -306,7 +306,7 @@ func TestDEC11_EvidenceDecidesAtOnce(t *testing.T) {
 }
 
 // DEC-11: "Retry-After from a call with 503 lowers only that member, capped at
-// retry_after_max."
+// retry_after_max".
 func TestDEC11_RetryAfterOfCall(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "peeredge"})
 	p.run(10*time.Second, answers(200))
@@ -374,7 +374,7 @@ func TestAdminStates(t *testing.T) {
 	}
 }
 
-// DEC-13: "Newcomers inherit the old record until their first own result."
+// DEC-13: "Newcomers inherit the old record until their first own result".
 func TestDEC13_Inherit(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "peeredge"})
 	p.Inherit(Down, "as node dal-2 saw it", p.now)
@@ -388,6 +388,31 @@ func TestDEC13_Inherit(t *testing.T) {
 	p.Inherit(Active, "late", p.now)
 	if p.State() != Probation {
 		t.Error("inherited after an own result")
+	}
+}
+
+// A reload keeps the state of a member, and follows the new interval at once.
+func TestConfigure(t *testing.T) {
+	p := newProber(MonitoringSpec{Profile: "peeredge"})
+	p.run(time.Second, answers(200))
+	p.RetryAfter(p.now, 30*time.Second)
+	quick := compileMonitoring(MonitoringSpec{Profile: "peeredge", Interval: Duration(10 * time.Second)})
+	p.Configure(quick, p.now)
+	if p.State() != Cooldown || p.Deadline().IsZero() || p.NextProbe() != p.now.Add(10*time.Second) {
+		t.Errorf("%s, next probe %s", p.State(), p.NextProbe().Sub(p.now))
+	}
+	p.SetAdmin(AdminDisabled, p.now)
+	p.Configure(Monitoring{}, p.now)
+	if p.State() != Disabled || !p.NextProbe().IsZero() {
+		t.Errorf("monitoring off: %s", p.State())
+	}
+	p.Configure(quick, p.now)
+	if p.State() != Disabled || !p.NextProbe().IsZero() {
+		t.Errorf("monitoring on again: %s, next probe %s", p.State(), p.NextProbe())
+	}
+	p.SetAdmin(AdminUp, p.now)
+	if p.State() != Unknown || p.NextProbe() != p.now {
+		t.Errorf("up again: %s", p.State())
 	}
 }
 

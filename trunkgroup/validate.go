@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Validate returns every fault of the document at once, and nothing for a good
 // one. Paths are as in YAML: trunk_groups[2].members[0].address. It repairs
@@ -153,10 +156,8 @@ func isName(s string) bool {
 }
 
 func (v *validator) knownSite(path, site string) bool {
-	for _, s := range v.siteNames {
-		if s == site {
-			return true
-		}
+	if slices.Contains(v.siteNames, site) {
+		return true
 	}
 	v.faults.addf(path, Suggest(site, v.siteNames), "there is no site %q", site)
 	return false

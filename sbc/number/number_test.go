@@ -46,7 +46,7 @@ func check(t *testing.T, p trunkgroup.Numbering, rows []row) {
 }
 
 // NUM-01: "Called number = part before the first ';' of the user; on inbound
-// match by the dialled number, on outbound route by rn when npdi is present."
+// match by the dialled number, on outbound route by rn when npdi is present".
 func TestNUM01_Portability(t *testing.T) {
 	user := []byte("+12025550100;rn=+12025550999;npdi")
 	check(t, nanp(t), []row{{string(user), "+12025550100", nil}})
@@ -67,7 +67,7 @@ func TestNUM01_Portability(t *testing.T) {
 }
 
 // NUM-04: "User params are parsed apart; number compare ignores them. Check:
-// caller = +12025550104; tgrp may be used as ingress discriminator."
+// caller = +12025550104; tgrp may be used as ingress discriminator".
 func TestNUM04_TrunkGroup(t *testing.T) {
 	user := []byte("+12025550104;tgrp=dal1;trunk-context=example.com")
 	check(t, nanp(t), []row{{string(user), "+12025550104", nil}})

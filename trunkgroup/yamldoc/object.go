@@ -72,8 +72,8 @@ func keyName(f reflect.StructField) string {
 }
 
 func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
-	for i := range t.NumField() {
-		if f := t.Field(i); keyName(f) == key && key != "" {
+	for f := range t.Fields() {
+		if keyName(f) == key && key != "" {
 			return f, true
 		}
 	}

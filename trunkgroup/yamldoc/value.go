@@ -25,7 +25,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 		d.fault(n, path, "has no value", "give it one, or take the key out")
 		return
 	}
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		d.text(n, u, path)
 		return
 	}
