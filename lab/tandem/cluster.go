@@ -20,6 +20,7 @@ const (
 	PortTLS          = 5061
 	portGossip       = 7946
 	portInterconnect = 7950
+	portMetrics      = 9060
 )
 
 // Config says what a cluster is made of.
@@ -162,7 +163,7 @@ func (n *Node) file(keys peer.KeyPair) string {
 			line("    - {name: %s, site: %s, gossip: %q, interconnect: %q}", p.Name, p.Site, p.at(portGossip), p.at(portInterconnect))
 		}
 	}
-	line("admin: {address: %q}", "unix:"+n.socket)
+	line("admin: {address: %q, metrics: %q}", "unix:"+n.socket, n.at(portMetrics))
 	line("cdr: {path: %q}\nlog: {level: info, format: json}", n.cdrPath())
 	if n.Site != lab.Witness {
 		line("sip:\n  realm: %s\n  tls: {cert: %q, key: %q, ca: %q}\n%s", Realm, keys.CertFile, keys.KeyFile, c.Authority.CertFile, c.Extra)

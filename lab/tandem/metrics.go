@@ -16,12 +16,17 @@ import (
 // hang it.
 const askLimit = 5 * time.Second
 
-// Get asks the node's admin API and returns status and body.
+// Get asks the address that Prometheus and load balancers ask, and returns
+// status and body.
 func (n *Node) Get(path string) (int, string, error) {
 	client := &http.Client{Timeout: askLimit, Transport: &http.Transport{
 		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", n.socket)
+		DialContext: func(ctx context.Context, network, _ string) (c net.Conn, err error) {
+			err = n.cluster.Lab.Namespace(n.Place).Do(func() error {
+				c, err = (&net.Dialer{}).DialContext(ctx, network, n.at(portMetrics))
+				return err
+			})
+			return c, err
 		},
 	}}
 	resp, err := client.Get("http://node" + path)
