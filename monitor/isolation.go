@@ -37,8 +37,8 @@ func (m *Monitor) judgeIsolation(now time.Time) {
 		m.cfg.Logger.Error("this node has lost the network: last verdicts are kept as suspect, none is published", "targets", len(m.own))
 		m.suspect = make(map[verdict.Key]verdict.Held)
 		for key, own := range m.own {
-			if !own.silent.IsZero() && own.before != nil {
-				m.suspect[key] = *own.before
+			if held := own.lastBelieved(now); held != nil {
+				m.suspect[key] = *held
 			}
 		}
 		m.poke()
@@ -56,6 +56,20 @@ func (m *Monitor) judgeIsolation(now time.Time) {
 		m.publish(now, r)
 	}
 	m.poke()
+}
+
+// lastBelieved is the verdict on a silent target that stands while this node is isolated: the one from before its silence, unless the silence
+// is older than what isolates the node.
+func (own *ownTarget) lastBelieved(now time.Time) *verdict.Held {
+	switch {
+	case own.silent.IsZero():
+		return nil
+	case own.before != nil && now.Sub(own.silent) <= own.group.patience:
+		return own.before
+	case own.last != nil:
+		return &verdict.Held{Record: *own.last, Received: own.at}
+	}
+	return nil
 }
 
 // lostNetwork asks the rule about all groups that this node probes.
