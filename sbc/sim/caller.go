@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
@@ -218,15 +219,7 @@ func (c *Caller) transmit(t transport.Target, data []byte, ref uint64) {
 
 func (c *Counts) clone() Counts {
 	r := *c
-	r.Results, r.Finals = cloneMap(c.Results), cloneMap(c.Finals)
-	r.Nodes, r.Members = cloneMap(c.Nodes), cloneMap(c.Members)
-	return r
-}
-
-func cloneMap[K comparable](m map[K]int) map[K]int {
-	r := make(map[K]int, len(m))
-	for k, v := range m {
-		r[k] = v
-	}
+	r.Results, r.Finals = maps.Clone(c.Results), maps.Clone(c.Finals)
+	r.Nodes, r.Members = maps.Clone(c.Nodes), maps.Clone(c.Members)
 	return r
 }

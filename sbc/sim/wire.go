@@ -100,9 +100,6 @@ func hop(uri []byte, fallback transport.Target) transport.Target {
 	return transport.Target{Transport: proto, Addr: at, Listener: -1, ServerName: fallback.ServerName}
 }
 
-// sameHop reports whether two targets lead to the same place.
-func sameHop(a, b transport.Target) bool { return a.Transport == b.Transport && a.Addr == b.Addr }
-
 // viaName is the transport as a Via header writes it.
 func viaName(t trunkgroup.Transport) string {
 	switch t {

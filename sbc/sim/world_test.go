@@ -41,7 +41,6 @@ var (
 	callerAddr = netip.MustParseAddrPort("192.0.2.1:5060")
 	calleeAddr = netip.MustParseAddrPort("192.0.2.2:5060")
 	otherAddr  = netip.MustParseAddrPort("192.0.2.3:5060")
-	deadAddr   = netip.MustParseAddrPort("192.0.2.9:5060")
 )
 
 func newWorld(t testing.TB, seed uint64) *world {
