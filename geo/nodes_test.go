@@ -53,6 +53,18 @@ func TestDEC04_NodeOrder(t *testing.T) {
 	}
 }
 
+// A hand-off begins once.
+func TestDEC07_StartsOnce(t *testing.T) {
+	now := time.Unix(0, 0)
+	h := NewHandoff([]PeerNode{{Name: "a1"}, {Name: "a2"}}, time.Second, now)
+	if got := h.Start(now); len(got) != 1 || got[0] != (Action{Kind: Try, Node: 0}) {
+		t.Errorf("start: %v", got)
+	}
+	if got := h.Start(now); len(got) != 0 {
+		t.Errorf("second start: %v", got)
+	}
+}
+
 // Every peer of a configured site is there once, however it looks; the order does not depend on theirs.
 func TestDEC04_NodesIsAPermutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

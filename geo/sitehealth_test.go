@@ -55,6 +55,8 @@ func TestSite_DownAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.sees(60, 2, fine)
 	s.want("down", s.sees(10, 0, 0), time.Second)
+	s.want("time up", s.h.TimeIn(SiteUp, s.now), time.Second)
+	s.want("time down", s.h.TimeIn(SiteDown, s.now.Add(time.Second)), 17*time.Second)
 	s.want("still down", s.sees(10, 0, 0), -1)
 	s.want("up", s.sees(60, 1, fine), 16*time.Second)
 }

@@ -127,6 +127,14 @@ func TestDEC02_LateProvisional(t *testing.T) {
 	want(t, alarms(t, c, time.Hour), "52s timeout|done")
 }
 
+// And so when nobody has said yet that the CANCEL was sent.
+func TestDEC02_LateProvisionalWithoutCancel(t *testing.T) {
+	c := newClient(true, true)
+	c.StopRepeating()
+	c.Receive(at(20*time.Second), 180)
+	want(t, alarms(t, c, time.Hour), "52s timeout|done")
+}
+
 func TestDEC02_LateFinals(t *testing.T) {
 	c := newClient(true, false)
 	c.StopRepeating()
