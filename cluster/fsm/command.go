@@ -93,7 +93,7 @@ func DecodeSet(b []byte) (*Set, error) {
 		return nil, ErrMalformed
 	}
 	c.Author, c.Reason, c.Key = r.text(MaxName), r.text(MaxReason), r.text(MaxName)
-	c.At = fromMillis(r.number())
+	c.At = r.moment()
 	c.Document = r.octets(MaxDocument)
 	if !r.end() {
 		return nil, ErrMalformed
@@ -101,17 +101,24 @@ func DecodeSet(b []byte) (*Set, error) {
 	return c, nil
 }
 
-// millis and fromMillis carry a time as Unix milliseconds; the zero time and all
-// before 1970 are 0.
+// maxMillis is the end of the year 9999, the last one that RFC 3339 can write.
+const maxMillis = 253402300799999
+
+// millis carries a time as Unix milliseconds; the zero time and all before 1970 are 0.
 func millis(t time.Time) uint64 {
 	if t.IsZero() || t.Before(time.Unix(0, 0)) {
 		return 0
 	}
-	return uint64(t.UnixMilli())
+	return min(uint64(t.UnixMilli()), maxMillis)
 }
 
-func fromMillis(ms uint64) time.Time {
-	if ms == 0 || ms > 1<<62 {
+// moment reads what millis wrote.
+func (r *reader) moment() time.Time {
+	ms := r.number()
+	if ms > maxMillis {
+		r.bad = true
+	}
+	if ms == 0 || r.bad {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(ms)).UTC()

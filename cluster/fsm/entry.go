@@ -44,7 +44,7 @@ func DecodeEntry(b []byte) (Entry, error) {
 func (r *reader) entry() Entry {
 	return Entry{
 		Version: trunkgroup.Version{Cluster: r.text(MaxName), Generation: r.number(), Revision: r.number()},
-		Author:  r.text(MaxName), Reason: r.text(MaxReason), At: fromMillis(r.number()),
+		Author:  r.text(MaxName), Reason: r.text(MaxReason), At: r.moment(),
 		Document: r.octets(MaxDocument),
 	}
 }
