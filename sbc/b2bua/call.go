@@ -57,6 +57,7 @@ type Call struct {
 	user      string // digest user
 	prefix    string // tech prefix of the source
 	called    string // E.164
+	rn        string // routing number of a ported number, E.164
 	calledRaw string
 	callerRaw string
 	source    netip.AddrPort

@@ -49,7 +49,7 @@ func (c *Call) record() *cdr.Record {
 		CallID: c.id, Kind: cdr.KindCall, Version: 1, Final: true,
 		Node: c.s.cfg.Node, Site: c.s.cfg.Site, EgressSite: c.s.cfg.Site,
 		Direction: cdr.Direction(c.dir.String()),
-		Caller:    c.callerRaw, CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw,
+		Caller:    c.callerRaw, CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw, RN: c.rn,
 		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Transport: c.proto.String(),
 		AuthUser: c.user,
 	}

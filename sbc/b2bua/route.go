@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/hunt"
@@ -44,9 +45,12 @@ func (c *Call) route(who caller) {
 // customer's by the route plan. A source that is both is inbound when the
 // number belongs to a customer here (DEC-18).
 func (c *Call) routeNew(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
+	user := uri.User
+	if rest, ok := bytes.CutPrefix(user, []byte(who.prefix)); ok && len(rest) > 0 {
+		user = rest // the source's tech prefix (P-28)
+	}
 	if who.provider != nil {
-		e164, err := number.Normalise(who.provider.Numbering, uri.User)
-		if err == nil {
+		if e164, err := number.Normalise(who.provider.Numbering, user); err == nil {
 			if g := table.MatchNumber(e164); g != nil {
 				c.dir, c.ingress, c.customer, c.called = inbound, who.provider, g, string(e164)
 				return []*trunkgroup.Group{g}
@@ -58,18 +62,26 @@ func (c *Call) routeNew(table *trunkgroup.Table, who caller, uri sip.URI) []*tru
 			return nil
 		}
 	}
-	c.dir, c.ingress, c.customer = outbound, who.customer, who.customer
-	user := uri.User
-	if len(who.prefix) > 0 && len(user) > len(who.prefix) && string(user[:len(who.prefix)]) == who.prefix {
-		user = user[len(who.prefix):]
-	}
-	e164, err := number.Normalise(who.customer.Numbering, user)
+	return c.routeOutbound(table, who.customer, user)
+}
+
+// routeOutbound finds the carriers of a customer's call, by the dialled number
+// or, once that was looked up for porting, by its routing number (NUM-01).
+func (c *Call) routeOutbound(table *trunkgroup.Table, customer *trunkgroup.Group, user []byte) []*trunkgroup.Group {
+	c.dir, c.ingress, c.customer = outbound, customer, customer
+	e164, err := number.Normalise(customer.Numbering, user)
 	if err != nil {
 		c.fail(number.Code(err), causeBadNumber)
 		return nil
 	}
 	c.called = string(e164)
-	groups := table.Providers(who.customer, e164)
+	by := e164
+	if rn, looked := number.Portability(user); looked && len(rn) > 0 {
+		if e164, err := number.Normalise(customer.Numbering, rn); err == nil {
+			by, c.rn = e164, string(e164)
+		}
+	}
+	groups := table.Providers(customer, by)
 	if len(groups) == 0 {
 		c.fail(404, causeNoRoute)
 		return nil
@@ -91,6 +103,7 @@ func (c *Call) plan(groups []*trunkgroup.Group, view *trunkgroup.View) {
 func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) hunt.Config {
 	cfg := hunt.Config{
 		Targets:   make([]hunt.Target, len(c.cands)),
+		Ring:      c.customer.Timers.Ring,
 		MaxPDD:    c.customer.Timers.MaxPDD,
 		HandoffOn: c.customer.HandoffOn,
 	}
@@ -101,7 +114,6 @@ func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) h
 			Dialable: cand.Dialable, Cause: cand.Cause,
 			BTimer: t.BTimer, Progress: t.Progress, AdvanceOn: cand.Member.Group.AdvanceOn,
 		}
-		cfg.Ring = max(cfg.Ring, t.Ring)
 	}
 	for _, g := range groups {
 		cfg.MaxAttempts = max(cfg.MaxAttempts, g.MaxAttempts)
