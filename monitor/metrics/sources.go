@@ -1,0 +1,204 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tandem-sbc/tandem/monitor/cdrlog"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Sources are where the state of others is read when the page is asked for. Each may be nil.
+type Sources struct {
+	Node    func() Node
+	Board   func() *verdict.Board // may return nil
+	Cluster func() Cluster
+	CDR     map[string]func() cdrlog.Stats // by the sink's name
+}
+
+// Node is the state of this node.
+type Node struct {
+	Ready    bool
+	Draining bool
+	Isolated bool // DEC-12
+	// EvidenceLost counts what calls saw of members and nobody could take.
+	EvidenceLost uint64
+}
+
+// Cluster is what this node knows of the cluster.
+type Cluster struct {
+	Nodes        map[NodeState]int // how many nodes of each site are in each state
+	Peers        []Peer
+	RaftState    string // follower, candidate, leader, shutdown; empty for none
+	HasLeader    bool
+	Term         uint64
+	Commit       uint64
+	Applied      uint64
+	LastContact  time.Duration // with the leader
+	Version      trunkgroup.Version
+	VersionSince time.Time
+}
+
+// NodeState counts nodes of one site in one state, such as ready, draining, lost.
+type NodeState struct{ Site, State string }
+
+// Peer is another node on the interconnect.
+type Peer struct {
+	Name, Site string
+	Up         bool
+	RTT        time.Duration
+}
+
+var (
+	descReady        = desc("ready", "1 when the node takes calls.")
+	descDraining     = desc("draining", "1 while the node drains.")
+	descIsolated     = desc("isolated", "1 while the node believes to have lost the network; its verdicts are suspect.")
+	descEvidenceLost = desc("evidence_lost_total", "Observations of calls about members that could not be taken.")
+
+	descMembers     = desc("trunk_group_members", "Members by the state in which calls see them.", "trunk_group", "site", "state")
+	descMemberUp    = desc("trunk_member_up", "1 when the member gets calls.", "trunk_group", "site", "member")
+	descMemberCode  = desc("trunk_member_last_code", "Code of the last reply to a probe; 0 when it had none.", "trunk_group", "site", "member")
+	descTransitions = desc("trunk_member_transitions_total", "Changes of state that the observing node has seen.", "trunk_group", "site", "member")
+	descPanic       = desc("site_panic", "1 while probe verdicts of the site are ignored because nearly all members went down at once.", "site")
+
+	descNodes       = desc("cluster_nodes", "Nodes as this node sees them.", "site", "state")
+	descPeerUp      = desc("interconnect_peer_up", "1 when heartbeats of the peer node arrive.", "peer", "site")
+	descPeerRTT     = desc("interconnect_rtt_seconds", "Smoothed round trip to the peer node.", "peer", "site")
+	descRaftState   = desc("raft_state", "1 for the state that this node's Raft is in.", "state")
+	descRaftLeader  = desc("raft_has_leader", "1 when a leader is known. Calls need none, configuration changes do.")
+	descRaftTerm    = desc("raft_term", "Raft's current term.")
+	descRaftCommit  = desc("raft_commit_index", "Raft's commit index.")
+	descRaftApplied = desc("raft_applied_index", "Raft's applied index.")
+	descRaftContact = desc("raft_last_contact_seconds", "Time since the leader was heard.")
+	descRevision    = desc("config_revision", "Revision of the table in force; nodes that differ drift.")
+	descGeneration  = desc("config_generation", "Generation of the table in force; restore and recovery raise it.")
+	descConfigSince = desc("config_applied_timestamp_seconds", "When the table in force was put in force.")
+
+	descCDRWritten = desc("cdr_written_total", "Call records on disk.", "sink")
+	descCDRBytes   = desc("cdr_written_bytes_total", "Bytes of call records on disk.", "sink")
+	descCDRFailed  = desc("cdr_failed_total", "Call records lost: refused with a full backlog, or unusable.", "sink", "reason")
+	descCDRErrors  = desc("cdr_errors_total", "Failed tries to write call records; the records are kept and tried again.", "sink")
+	descCDRBacklog = desc("cdr_backlog_records", "Call records that wait for the disk.", "sink")
+	descCDRFailing = desc("cdr_failing", "1 while writing fails.", "sink")
+)
+
+// sourceCollector shows what the sources say.
+type sourceCollector struct{ s Sources }
+
+// Describe implements prometheus.Collector. It describes nothing, which makes the collector unchecked: what there is depends on the sources.
+func (c *sourceCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
+	p := page{ch}
+	if c.s.Node != nil {
+		n := c.s.Node()
+		p.flag(descReady, n.Ready)
+		p.flag(descDraining, n.Draining)
+		p.flag(descIsolated, n.Isolated)
+		p.counter(descEvidenceLost, n.EvidenceLost)
+	}
+	if c.s.Board != nil {
+		if b := c.s.Board(); b != nil {
+			p.board(b)
+		}
+	}
+	if c.s.Cluster != nil {
+		p.cluster(c.s.Cluster())
+	}
+	for sink, read := range c.s.CDR {
+		p.cdr(sink, read())
+	}
+}
+
+// page writes metrics to a scrape.
+type page struct{ ch chan<- prometheus.Metric }
+
+func (p page) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	p.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (p page) counter(d *prometheus.Desc, v uint64, labels ...string) {
+	p.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (p page) flag(d *prometheus.Desc, v bool, labels ...string) {
+	n := 0.0
+	if v {
+		n = 1
+	}
+	p.gauge(d, n, labels...)
+}
+
+// board shows members. Every state of every group and site has a series, so that an alert on "none active" sees a zero and not a gap.
+func (p page) board(b *verdict.Board) {
+	type slot struct {
+		group, site string
+		state       trunkgroup.State
+	}
+	count := make(map[slot]int)
+	for i := range b.Members {
+		s := &b.Members[i]
+		group, site := s.Member.Group.Name, s.Member.Site
+		for _, state := range trunkgroup.States() {
+			count[slot{group, site, state}] += 0
+		}
+		count[slot{group, site, s.State}]++
+		if i >= maxMembers {
+			continue
+		}
+		p.flag(descMemberUp, s.State.Selectable(), group, site, s.Member.ID)
+		code, changes := 0, uint64(0)
+		for j := range s.Targets {
+			code = s.Targets[j].Code
+			changes += s.Targets[j].Changes
+		}
+		if len(s.Targets) > 0 {
+			p.gauge(descMemberCode, float64(code), group, site, s.Member.ID)
+			p.counter(descTransitions, changes, group, site, s.Member.ID)
+		}
+	}
+	for s, n := range count {
+		p.gauge(descMembers, float64(n), s.group, s.site, s.state.String())
+	}
+	for _, site := range b.Table.Sites() {
+		p.flag(descPanic, b.View.Panic[site], site)
+	}
+}
+
+func (p page) cluster(c Cluster) {
+	for s, n := range c.Nodes {
+		p.gauge(descNodes, float64(n), s.Site, s.State)
+	}
+	for _, peer := range c.Peers {
+		p.flag(descPeerUp, peer.Up, peer.Name, peer.Site)
+		p.gauge(descPeerRTT, peer.RTT.Seconds(), peer.Name, peer.Site)
+	}
+	if c.RaftState != "" {
+		for _, state := range []string{"follower", "candidate", "leader", "shutdown"} {
+			p.flag(descRaftState, c.RaftState == state, state)
+		}
+		p.flag(descRaftLeader, c.HasLeader)
+		p.gauge(descRaftTerm, float64(c.Term))
+		p.gauge(descRaftCommit, float64(c.Commit))
+		p.gauge(descRaftApplied, float64(c.Applied))
+		p.gauge(descRaftContact, c.LastContact.Seconds())
+	}
+	p.gauge(descRevision, float64(c.Version.Revision))
+	p.gauge(descGeneration, float64(c.Version.Generation))
+	if !c.VersionSince.IsZero() {
+		p.gauge(descConfigSince, float64(c.VersionSince.UnixMilli())/1000)
+	}
+}
+
+func (p page) cdr(sink string, s cdrlog.Stats) {
+	p.counter(descCDRWritten, s.Written, sink)
+	p.counter(descCDRBytes, s.Bytes, sink)
+	p.counter(descCDRFailed, s.Refused, sink, "refused")
+	p.counter(descCDRFailed, s.Unusable, sink, "unusable")
+	p.counter(descCDRErrors, s.Errors, sink)
+	p.gauge(descCDRBacklog, float64(s.Backlog), sink)
+	p.flag(descCDRFailing, s.Failing, sink)
+}
