@@ -91,6 +91,20 @@ func (w *world) stop(nodes ...*machine) {
 	time.Sleep(time.Minute)
 }
 
+// heard returns the records that the node was told of.
+func (m *machine) heard() []Record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.news)
+}
+
+// warned returns the later boot of itself that the node was told of.
+func (m *machine) warned() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.boot
+}
+
 func (m *machine) names() []string {
 	var names []string
 	for _, o := range m.Members() {
@@ -116,8 +130,9 @@ func TestMembershipAndRecords(t *testing.T) {
 		a.Spread("acme/pbx-1", batch)
 		time.Sleep(2 * time.Second)
 		for _, m := range []*machine{b, c} {
-			if len(m.news) != 1 || string(m.news[0].Payload) != "down" || m.news[0].Observer != "node-1" {
-				t.Errorf("got %+v", m.news)
+			news := m.heard()
+			if len(news) != 1 || string(news[0].Payload) != "down" || news[0].Observer != "node-1" {
+				t.Errorf("got %+v", news)
 			}
 		}
 		// Not spread by gossip: the full exchange brings it, with its age.
@@ -213,8 +228,8 @@ func TestDEC13_StaleBootIsNoticed(t *testing.T) {
 		w.stop(b)
 		again := w.node(2, "dallas", func(c *Config) { c.Boot = 1 })
 		time.Sleep(2 * time.Minute)
-		if again.boot != 7 {
-			t.Errorf("the node was told of boot %d, want 7", again.boot)
+		if got := again.warned(); got != 7 {
+			t.Errorf("the node was told of boot %d, want 7", got)
 		}
 		w.stop(a, again)
 	})

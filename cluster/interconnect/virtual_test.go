@@ -73,6 +73,13 @@ func (w *world) node(name, site string, boot uint64, adjust func(*Config, *machi
 	return m
 }
 
+// changes is how often the node was told of a change.
+func (m *machine) changes() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.events)
+}
+
 func (w *world) mesh(nodes ...*machine) {
 	var all []Endpoint
 	for _, m := range nodes {
@@ -198,8 +205,8 @@ func TestRTTAndStability(t *testing.T) {
 		if p.ClockOffset.Abs() > time.Millisecond {
 			t.Errorf("clock offset %v between two nodes of one clock", p.ClockOffset)
 		}
-		if len(d1.events) != 1 || len(a2.events) != 1 {
-			t.Errorf("%d and %d changes on a quiet link, want one each", len(d1.events), len(a2.events))
+		if d1.changes() != 1 || a2.changes() != 1 {
+			t.Errorf("%d and %d changes on a quiet link, want one each", d1.changes(), a2.changes())
 		}
 		w.stop(d1, a2)
 	})
