@@ -377,3 +377,10 @@ func (r *relay) close() {
 	r.mu.Unlock()
 	r.wg.Wait()
 }
+
+func orSilent(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
+}
