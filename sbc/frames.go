@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 
+	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -88,13 +89,16 @@ func readAddr(b []byte) (netip.AddrPort, []byte, error) {
 }
 
 // openLen is the length of one open INVITE in a FrameOpen.
-const openLen = 1 + 3*8
+const openLen = 1 + 3*8 + 8 + 4 + 4
 
 func appendOpen(dst []byte, o b2bua.Open) []byte {
 	dst = append(dst, byte(o.State))
 	dst = binary.BigEndian.AppendUint64(dst, o.Key)
 	dst = binary.BigEndian.AppendUint64(dst, o.CallHash)
-	return binary.BigEndian.AppendUint64(dst, o.Branch)
+	dst = binary.BigEndian.AppendUint64(dst, o.Branch)
+	dst = binary.BigEndian.AppendUint64(dst, o.Nonce.Nonce)
+	dst = binary.BigEndian.AppendUint32(dst, o.Nonce.Second)
+	return binary.BigEndian.AppendUint32(dst, o.Nonce.Count)
 }
 
 // readOpens calls fn for each open INVITE of a frame. States of a later
@@ -106,6 +110,9 @@ func readOpens(b []byte, fn func(o b2bua.Open)) error {
 			Key:      binary.BigEndian.Uint64(b[1:]),
 			CallHash: binary.BigEndian.Uint64(b[9:]),
 			Branch:   binary.BigEndian.Uint64(b[17:]),
+			Nonce: auth.Use{
+				Nonce: binary.BigEndian.Uint64(b[25:]), Second: binary.BigEndian.Uint32(b[33:]), Count: binary.BigEndian.Uint32(b[37:]),
+			},
 		}
 		if o.State >= b2bua.OpenBegun && o.State <= b2bua.OpenGiveUp {
 			fn(o)

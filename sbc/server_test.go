@@ -137,12 +137,13 @@ func TestCallsOverLoopback(t *testing.T) {
 			if r.Counts.Failed != 0 || r.Left != 0 || r.FaultsN != 0 {
 				t.Fatalf("failed %d, left %d, faults %v, failures %+v", r.Counts.Failed, r.Left, r.Faults, r.Failures)
 			}
-			if got := n.ledger.answered.Load(); got != 200 {
-				t.Errorf("%d answered calls on record, want 200", got)
+			// A loaded machine may keep the generator from starting a call.
+			if got := int(n.ledger.answered.Load()); got != r.Counts.Started || got < 150 {
+				t.Errorf("%d answered calls on record of %d started", got, r.Counts.Started)
 			}
 			for _, pbx := range n.pbxs {
-				if a := pbx.Account(); a.Invites != 100 {
-					t.Errorf("load balance: a PBX got %d of 200", a.Invites)
+				if a := pbx.Account(); a.Invites < r.Counts.Started/2 || a.Invites > (r.Counts.Started+1)/2 {
+					t.Errorf("load balance: a PBX got %d of %d", a.Invites, r.Counts.Started)
 				}
 			}
 			if n.Panics() != 0 {

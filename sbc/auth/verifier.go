@@ -59,10 +59,23 @@ type Result struct {
 	Credential *trunkgroup.Credential
 	// Username is what the caller claims: trust it when Outcome is OK.
 	Username string
-	// Nonce identifies the nonce and Count is its nonce count (0 without qop). The pair belongs to the cluster's entry of the open INVITE,
-	// which is how a replay at another node is refused (DEC-25).
-	Nonce uint64
-	Count uint32
+	// Use is what was spent. It belongs to the cluster's entry of the open INVITE, which is how a replay at another node is refused
+	// (DEC-25).
+	Use Use
+}
+
+// Use is one use of a nonce.
+type Use struct {
+	Nonce  uint64 // identifies the nonce; 0 = no use
+	Second uint32 // when the nonce was minted
+	Count  uint32 // its nonce count; 0 without qop
+}
+
+// Observe takes a use of a nonce at another node: the same use here is stale from now on.
+func (v *Verifier) Observe(now time.Time, u Use) {
+	if u.Nonce != 0 && alive(u.Second, now) {
+		v.counts.use(u.Nonce, u.Second, u.Count, now)
+	}
 }
 
 // Lookup finds the credential of a user and the group that it stands for, nil for an unknown one.
@@ -177,7 +190,7 @@ func (v *Verifier) Verify(now time.Time, source netip.Addr, method string, ruri,
 	case !v.counts.use(mark, second, count, now):
 		return stale(ReasonReplay, username)
 	}
-	return Result{Outcome: OK, Group: group, Credential: credential, Username: username, Nonce: mark, Count: count}
+	return Result{Outcome: OK, Group: group, Credential: credential, Username: username, Use: Use{Nonce: mark, Second: second, Count: count}}
 }
 
 // right computes the response and compares it in constant time.

@@ -131,11 +131,11 @@ func TestATA04_NonceOfAnotherNode(t *testing.T) {
 	one, two := newTestVerifier(t, Options{}), newTestVerifier(t, Options{})
 	header := answer(t, one.Challenges(testStart, testSource, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
 	got := ask(two, testStart.Add(time.Second), header)
-	if got.Outcome != OK || got.Credential != testUsers["acme"] || got.Username != "acme" || got.Count != 1 {
+	if got.Outcome != OK || got.Credential != testUsers["acme"] || got.Username != "acme" || got.Use.Count != 1 {
 		t.Fatalf("other node: %+v", got)
 	}
 	// The replay check is per node: the pair (Nonce, Count) lets the cluster's open INVITE entry see it.
-	if again := ask(one, testStart.Add(time.Second), header); again.Nonce != got.Nonce || again.Count != got.Count {
+	if again := ask(one, testStart.Add(time.Second), header); again.Use.Nonce != got.Use.Nonce || again.Use.Count != got.Use.Count {
 		t.Errorf("the nodes name the nonce differently: %+v, %+v", got, again)
 	}
 	if mapped := one.Verify(testStart, netip.MustParseAddr("::ffff:192.0.2.77"), "INVITE", []byte(testURI),

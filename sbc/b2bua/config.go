@@ -71,6 +71,9 @@ type Open struct {
 	Branch uint64
 	// State is what happened.
 	State OpenState
+	// Nonce is the digest nonce that identified the caller, if one did: its
+	// replay at another node is refused (DEC-25).
+	Nonce auth.Use
 }
 
 // OpenState is what a node tells of an open INVITE.

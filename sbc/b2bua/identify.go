@@ -16,6 +16,7 @@ type caller struct {
 	customer *trunkgroup.Group // a customer's source or credential
 	prefix   string            // tech prefix to be removed from the called number
 	user     string            // digest user
+	nonce    auth.Use          // what the digest spent
 	token    *geo.Token        // a peer node that hands the call to us
 }
 
@@ -98,7 +99,7 @@ func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) 
 		return r.Outcome == auth.None
 	})
 	if r.Outcome == auth.OK {
-		return caller{customer: r.Group, user: r.Username}, true
+		return caller{customer: r.Group, user: r.Username, nonce: r.Use}, true
 	}
 	if r.Outcome != auth.None {
 		s.env.Count(Event{Kind: EventReject, Reason: "auth_" + r.Reason})
@@ -197,7 +198,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	s.server[key] = c.in
 	s.dialogs[c.a.key] = c.a
 	s.calls[c] = struct{}{}
-	c.share()
+	c.share(who.nonce)
 	return c
 }
 

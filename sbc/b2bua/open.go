@@ -3,6 +3,7 @@ package b2bua
 import (
 	"time"
 
+	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 )
 
@@ -64,7 +65,7 @@ func (s *Shard) known(p *Packet, key uint64) bool {
 func (s *Shard) branchHash(m *sip.Message) uint64 { return hash2(s.seed, m.Branch(), nil) }
 
 // share tells the other nodes that this INVITE is open here.
-func (c *Call) share() {
+func (c *Call) share(nonce auth.Use) {
 	s, m := c.s, c.msg
 	c.openAt = openKeys{key: s.openKey(m), callHash: CallHash(s.seed, m.CallID()), branch: s.branchHash(m), shared: true}
 	if c.token.yes {
@@ -73,7 +74,7 @@ func (c *Call) share() {
 		c.openAt.key, c.openAt.callHash = s.handoffKey(c.id), 0
 	}
 	s.invites[c.openAt.key] = c
-	s.env.Share(Open{Key: c.openAt.key, CallHash: c.openAt.callHash, Branch: c.openAt.branch, State: OpenBegun})
+	s.env.Share(Open{Key: c.openAt.key, CallHash: c.openAt.callHash, Branch: c.openAt.branch, State: OpenBegun, Nonce: nonce})
 }
 
 func (c *Call) shareState(state OpenState) {
@@ -94,6 +95,9 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 	s.now = now
 	switch o.State {
 	case OpenBegun:
+		if s.cfg.Verifier != nil {
+			s.cfg.Verifier.Observe(now, o.Nonce)
+		}
 		if len(s.open) >= s.cfg.MaxOpen {
 			s.sweepOpen()
 		}
