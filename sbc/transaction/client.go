@@ -118,7 +118,6 @@ func (c *Client) StopRepeating() {
 // Cancelled says that a CANCEL was sent for this INVITE. RFC 3261 section 9.1: without a final response
 // in 64*T1 from then the transaction counts as cancelled and ends, with Timeout.
 func (c *Client) Cancelled(now time.Time) {
-	c.abandoned = true
 	if c.invite && c.state == Proceeding {
 		c.end = c.after(now, c.timers.Life())
 	}

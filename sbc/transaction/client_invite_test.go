@@ -161,6 +161,30 @@ func TestCancelled_EndsTheWait(t *testing.T) {
 	c.Receive(at(time.Second), 180)
 	c.Cancelled(at(10 * time.Second))
 	want(t, alarms(t, c, time.Hour), "42s timeout|done")
+
+	// A CANCEL that crosses the 200 changes nothing about timer M.
+	c = newClient(true, false)
+	c.Receive(at(time.Second), 200)
+	c.Cancelled(at(10 * time.Second))
+	want(t, alarms(t, c, time.Hour), "33s done")
+}
+
+// The borders between the classes.
+func TestInviteClient_Classes(t *testing.T) {
+	for code, state := range map[int]State{100: Proceeding, 199: Proceeding, 200: Accepted, 299: Accepted, 300: Completed, 699: Completed} {
+		c := newClient(true, false)
+		c.Receive(epoch(), code)
+		wantState(t, c.State(), state)
+		s := newServer(true, false)
+		s.Respond(epoch(), code)
+		wantState(t, s.State(), state)
+	}
+	c := newClient(true, false)
+	c.Receive(epoch(), 300)
+	wantDo(t, "300 again", c.Receive(epoch(), 300), Ack)
+	s := newServer(true, false)
+	s.Respond(epoch(), 200)
+	wantDo(t, "300 after a 200", s.Respond(epoch(), 300), 0)
 }
 
 // Figure 5: a transport error ends Calling and Completed; a late one about an earlier repeat does not end

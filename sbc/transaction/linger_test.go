@@ -229,6 +229,11 @@ func TestLingerModel(t *testing.T) {
 					t.Fatalf("Hit(%d) = %q, %d, %v, want %+v, %v", key, b, dest, ok, e, known)
 				}
 			}
+			for i, h := range l.heap {
+				if int(l.slots[h.slot].heapAt) != i || l.slots[h.slot].due() != h.due || l.heap[max(0, i-1)/2].due > h.due {
+					t.Fatalf("the heap is out of order at %d", i)
+				}
+			}
 			if l.Len() != len(model) {
 				t.Fatalf("%d entries, want %d", l.Len(), len(model))
 			}
