@@ -1,5 +1,7 @@
 package sip
 
+import "bytes"
+
 // field checks a header line by its id and keeps the facts that routing needs.
 func (p *parser) field(f *field) {
 	m := p.m
@@ -28,7 +30,7 @@ func (p *parser) field(f *field) {
 			p.contactField(f)
 		}
 	case CallID:
-		if m.callID = f.value; f.value.empty() || hasBlank(value) {
+		if m.callID = f.value; f.value.empty() || bytes.ContainsAny(value, " \t") {
 			p.bad("Bad Call-ID")
 		}
 	case CSeq:
@@ -197,14 +199,4 @@ func missingReason(missing uint64) string {
 		reason += headerNames[id]
 	}
 	return reason
-}
-
-// hasBlank tells whether b holds a blank.
-func hasBlank(b []byte) bool {
-	for _, c := range b {
-		if isBlank(c) {
-			return true
-		}
-	}
-	return false
 }

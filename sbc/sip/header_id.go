@@ -160,8 +160,8 @@ func LookupHeader(name []byte) HeaderID {
 	return Other
 }
 
-// isSingleton tells the headers of which a message may hold one only. Two of them let two elements read two different
-// messages (RFC 4475 3.3.8, 3.3.9).
+// Sets of headers, by id, of which a message may hold one only. Two of them let two elements read two different messages (RFC 4475
+// 3.3.8, 3.3.9).
 const (
 	singletonAlways = 1<<From | 1<<To | 1<<CallID | 1<<CSeq | 1<<ContentLength
 	// singletonRequest is checked on requests only: a response is too valuable to be lost for a doubled Expires.

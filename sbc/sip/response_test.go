@@ -83,7 +83,7 @@ func checkFraming(t *testing.T, name string, raw []byte) {
 	if !ok {
 		t.Errorf("%s: no blank line in\n%s", name, raw)
 	}
-	for _, line := range bytes.Split(head, []byte("\r\n")) {
+	for line := range bytes.SplitSeq(head, []byte("\r\n")) {
 		if len(line) == 0 || bytes.ContainsAny(line, "\r\n\x00") || isBlank(line[0]) {
 			t.Errorf("%s: line %q", name, line)
 		}

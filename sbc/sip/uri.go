@@ -152,8 +152,7 @@ func scanHost(b []byte, pos int) int {
 
 // validEscapes tells whether b holds URI characters only and every '%' starts an escape.
 func validEscapes(b []byte) bool {
-	for i := 0; i < len(b); i++ {
-		c := b[i]
+	for i, c := range b {
 		if classes[c]&classURI == 0 {
 			return false
 		}

@@ -42,6 +42,7 @@ type conn struct {
 	stream     net.Conn      // tcp, or the TLS connection over it
 	direct     *directWriter // plain TCP only, else nil
 	writing    bool          // a writer goroutine runs
+	current    entry         // in the writer's hands and not in unanswered
 	queue      []entry       // waits for the writer
 	queueBytes int
 	unanswered []entry // requests written to a pooled connection that nobody answered yet
@@ -138,8 +139,12 @@ func (c *conn) end(err error) {
 	known := c.state == connOpen // a Packet may have named the flow
 	c.state = connEnded
 	stream, tcp := c.stream, c.tcp
-	lost := append(c.unanswered, c.queue...)
-	c.unanswered, c.queue, c.direct = nil, nil, nil
+	lost := c.unanswered
+	if c.current.data != nil {
+		lost = append(lost, c.current)
+	}
+	lost = append(lost, c.queue...)
+	c.current, c.unanswered, c.queue, c.direct = entry{}, nil, nil, nil
 	c.mu.Unlock()
 
 	s := c.set

@@ -15,8 +15,10 @@ const readSize = 4096
 
 var errExpired = errors.New("transport: connection deadline passed")
 
-// read is the loop of the connection's goroutine. It ends the connection when it returns.
+// read is the loop of the connection's goroutine. The connection has ended when it returns.
 func (c *conn) read(stream net.Conn) {
+	defer c.end(ErrClosed) // for the case of a panic
+	defer c.set.survive("stream reader")
 	buf := make([]byte, readSize)
 	c.touch()
 	for {

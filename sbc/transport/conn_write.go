@@ -1,6 +1,9 @@
 package transport
 
-import "time"
+import (
+	"net"
+	"time"
+)
 
 // entry is one message on its way.
 type entry struct {
@@ -37,6 +40,9 @@ func (c *conn) send(e entry) bool {
 	if c.state != connOpening && !c.writing && c.direct != nil {
 		if e.off = c.direct.write(e.data); e.off == len(e.data) {
 			c.written(&e)
+			if e.branch != nil {
+				c.await(e)
+			}
 			c.mu.Unlock()
 			return true
 		}
@@ -56,9 +62,6 @@ func (c *conn) written(e *entry) {
 	if !e.pong {
 		c.set.counters.Sent[c.transport].Add(1)
 	}
-	if e.off = len(e.data); e.branch != nil {
-		c.await(*e)
-	}
 }
 
 // startWriter runs the writer goroutine, under mu, when there is something to write and none runs.
@@ -73,15 +76,10 @@ func (c *conn) startWriter() {
 // read can hold it.
 func (c *conn) write() {
 	for {
-		c.mu.Lock()
-		if c.state == connEnded || len(c.queue) == 0 {
-			c.writing = false
-			c.mu.Unlock()
+		e, stream := c.take()
+		if stream == nil {
 			return
 		}
-		e, stream := c.queue[0], c.stream
-		c.mu.Unlock()
-
 		err := stream.SetWriteDeadline(time.Now().Add(c.set.limits.Write))
 		if err == nil {
 			_, err = stream.Write(e.data[e.off:])
@@ -94,12 +92,29 @@ func (c *conn) write() {
 			return
 		}
 		c.mu.Lock()
-		if c.state != connEnded {
-			c.queue[0] = entry{}
-			c.queue = c.queue[1:]
-			c.queueBytes -= len(e.data)
-			c.written(&e)
-		}
+		c.current = entry{}
+		c.queueBytes -= len(e.data)
+		c.written(&e)
 		c.mu.Unlock()
 	}
+}
+
+// take gives the writer its next message, a nil stream when there is none. A request is remembered before it is written, since
+// its answer may be faster than the writer.
+func (c *conn) take() (e entry, stream net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == connEnded || len(c.queue) == 0 {
+		c.writing = false
+		return entry{}, nil
+	}
+	e = c.queue[0]
+	c.queue[0] = entry{}
+	c.queue = c.queue[1:]
+	if e.branch != nil {
+		c.await(e)
+	} else {
+		c.current = e
+	}
+	return e, c.stream
 }

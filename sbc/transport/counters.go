@@ -15,6 +15,8 @@ type Counters struct {
 	Dropped  atomic.Uint64             // datagrams that the full send buffer of a socket refused
 	Pings    atomic.Uint64             // keep-alives received
 
+	Panics atomic.Uint64 // panics caught while reading: a defect of ours that one message found
+
 	FaultSilent  atomic.Uint64 // gate verdicts without an answer
 	Fault400     atomic.Uint64 // gate verdicts by code
 	Fault416     atomic.Uint64

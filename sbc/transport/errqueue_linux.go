@@ -10,17 +10,13 @@ import (
 
 // drainErrors reads the error queue of the socket: every ICMP error since the last time.
 func (u *udpSocket) drainErrors() (failures []failure) {
-	raw, err := u.conn.SyscallConn()
-	if err != nil {
-		return nil
-	}
 	var data [1024]byte
 	var control [512]byte
 	for {
 		var size, controlSize int
 		var to unix.Sockaddr
 		readErr := error(syscall.EBADF)
-		if err := raw.Control(func(fd uintptr) {
+		if err := u.raw.Control(func(fd uintptr) {
 			size, controlSize, _, to, readErr = unix.Recvmsg(int(fd), data[:], control[:], unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
 		}); err != nil || readErr != nil {
 			return failures
@@ -35,7 +31,9 @@ func (u *udpSocket) drainErrors() (failures []failure) {
 	}
 }
 
-// icmpErrno finds the error of an IP_RECVERR or IPV6_RECVERR control message: struct sock_extended_err of linux/errqueue.h.
+// icmpErrno finds the error of an IP_RECVERR or IPV6_RECVERR control message: struct sock_extended_err of linux/errqueue.h. Errors
+// that the kernel found itself were returned by the send; a packet too big for its path gets through when it is repeated,
+// since the kernel has learnt the path's MTU.
 func icmpErrno(control []byte) (syscall.Errno, bool) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -47,7 +45,8 @@ func icmpErrno(control []byte) (syscall.Errno, bool) {
 		if (!v4 && !v6) || len(m.Data) < 16 {
 			continue
 		}
-		return syscall.Errno(binary.NativeEndian.Uint32(m.Data)), true
+		errno, origin := syscall.Errno(binary.NativeEndian.Uint32(m.Data)), m.Data[4]
+		return errno, origin != unix.SO_EE_ORIGIN_LOCAL && errno != syscall.EMSGSIZE
 	}
 	return 0, false
 }

@@ -16,7 +16,7 @@ type Packet struct {
 	Source    netip.AddrPort // IPv4 addresses in IPv4 form
 	Local     netip.AddrPort // where it arrived: of UDP the bound address
 	Transport trunkgroup.Transport
-	Listener  int    // index in Config.Listeners; of a dialled connection the listener whose address it is bound to
+	Listener  int    // index in Config.Listeners; of a dialled connection the listener it was dialled for, -1 = none
 	Flow      Flow   // streams only
 	Node      string // the peer node that passed the message on; never set here
 }

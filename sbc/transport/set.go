@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,7 @@ func (s *Set) bind(index int, lc ListenerConfig) (*listener, error) {
 		return l, nil
 	}
 	for range max(lc.Sockets, 1) {
-		u, err := s.openUDP(index, l.addr)
+		u, err := s.openUDP(index, l.addr, lc.Sockets > 1)
 		if err != nil {
 			return nil, errors.Join(err, l.close())
 		}
@@ -157,6 +158,14 @@ func (s *Set) pause(d time.Duration) bool {
 		return true
 	case <-s.ctx.Done():
 		return false
+	}
+}
+
+// survive is deferred where a stranger's bytes are read: a panic costs the message that found it, not the process.
+func (s *Set) survive(where string) {
+	if p := recover(); p != nil {
+		s.counters.Panics.Add(1)
+		s.log.Error("panic while reading", "where", where, "panic", p, "stack", string(debug.Stack()))
 	}
 }
 

@@ -8,22 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlUDP sets the options of a UDP socket before it is bound: SO_REUSEPORT, large kernel buffers (past the system's limit
-// where the process may), ICMP errors by the error queue.
-func controlUDP(network string, receive, send int) func(string, string, syscall.RawConn) error {
+// controlUDP sets the options of a UDP socket before it is bound: large kernel buffers (past the system's limit where the process
+// may), ICMP errors by the error queue, no DF bit (a long INVITE is fragmented on its way rather than lost). SO_REUSEPORT is set
+// for listeners of several sockets only, since it hides that another process has the address.
+func controlUDP(network string, shared bool, receive, send int) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		var failed error
 		err := raw.Control(func(fd uintptr) {
 			s := int(fd)
 			setBuffer(s, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, receive)
 			setBuffer(s, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, send)
-			if failed = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); failed != nil {
-				return
+			if shared {
+				if failed = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); failed != nil {
+					return
+				}
 			}
 			if network == "udp6" {
 				failed = unix.SetsockoptInt(s, unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1)
 				return
 			}
+			_ = unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT)
 			failed = unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_RECVERR, 1)
 		})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // controlUDP leaves the options as the system sets them: one socket per listener, no ICMP errors.
-func controlUDP(string, int, int) func(string, string, syscall.RawConn) error { return nil }
+func controlUDP(string, bool, int, int) func(string, string, syscall.RawConn) error { return nil }
 
 // tuneTCP does nothing on this system.
 func tuneTCP(*net.TCPConn, time.Duration) {}

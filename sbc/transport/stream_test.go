@@ -219,7 +219,7 @@ func TestSlowReader(t *testing.T) {
 	big := bytes.Replace(request(1), []byte("Content-Length: 0\r\n"), fmt.Appendf(nil, "Content-Length: 60000\r\n"), 1)
 	big = append(big, bytes.Repeat([]byte("x"), 60000)...)
 	b.Send(tcpTarget(addr), request(0), 1)
-	stuck := wait(t, "connection", conns)
+	wait(t, "connection", conns) // and it is never read
 	full := false
 	for start := time.Now(); !full; {
 		b.Send(tcpTarget(addr), big, 2)
@@ -240,7 +240,6 @@ func TestSlowReader(t *testing.T) {
 		t.Errorf("another peer waited %s", took)
 	}
 	poll(t, "end of the stuck connection", func() bool { return client.Counters().Open.Load() == 1 })
-	expectEnd(t, stuck)
 }
 
 // TestIdleConnections: 500 connections that say nothing are cut off, and a call beside them is not hurt (CON-08).

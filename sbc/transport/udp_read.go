@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
-
-	"golang.org/x/net/ipv4"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -20,13 +19,14 @@ const (
 
 // read is the reader goroutine of a socket. It ends when the socket closes.
 func (u *udpSocket) read() {
-	messages := make([]ipv4.Message, readBatch)
-	for i := range messages {
-		messages[i].Buffers = [][]byte{make([]byte, datagramSize)}
+	in := newDatagrams(u, readBatch, recvBatch)
+	memory := make([]byte, readBatch*datagramSize)
+	for i := range readBatch {
+		in.setBuffer(i, memory[i*datagramSize:(i+1)*datagramSize])
 	}
 	packets := make([]Packet, 0, readBatch)
 	for {
-		n, err := u.io.ReadBatch(messages, 0)
+		n, err := in.receive()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return
@@ -39,35 +39,39 @@ func (u *udpSocket) read() {
 			}
 			continue
 		}
-		packets = u.receive(messages[:n], packets[:0])
-		if len(packets) > 0 {
-			u.set.handler.Packets(packets)
-			clear(packets)
-		}
+		u.deliver(in, memory, n, packets[:0])
 	}
 }
 
-// receive parses datagrams and appends the good ones. The copy has the exact size, since calls keep messages.
-func (u *udpSocket) receive(messages []ipv4.Message, packets []Packet) []Packet {
+// deliver hands over what one system call gave.
+func (u *udpSocket) deliver(in *datagrams, memory []byte, n int, packets []Packet) {
+	defer u.set.survive("udp reader")
+	for i := range n {
+		packets = u.receive(memory[i*datagramSize:][:in.length(i)], in.source(i), packets)
+	}
+	if len(packets) > 0 {
+		u.set.handler.Packets(packets)
+		clear(packets)
+	}
+}
+
+// receive parses a datagram and appends it when it is good. The copy has the exact size, since calls keep messages.
+func (u *udpSocket) receive(datagram []byte, source netip.AddrPort, packets []Packet) []Packet {
 	c := &u.set.counters
-	for i := range messages {
-		d := &messages[i]
-		if d.N <= keepAlive {
-			c.Pings.Add(1)
-			continue
-		}
-		c.Received[trunkgroup.UDP].Add(1)
-		m, fault := sip.Parse(bytes.Clone(d.Buffers[0][:d.N]))
-		p := Packet{Message: m, Source: addrPort(d.Addr), Local: u.local, Transport: trunkgroup.UDP, Listener: u.listener}
-		if fault == nil {
-			packets = append(packets, p)
-			continue
-		}
-		c.fault(fault.Code, false)
-		if fault.Code != 0 {
-			p.Message = fault.Message
-			u.set.handler.Reject(p, fault)
-		}
+	if len(datagram) <= keepAlive {
+		c.Pings.Add(1)
+		return packets
+	}
+	c.Received[trunkgroup.UDP].Add(1)
+	m, fault := sip.Parse(bytes.Clone(datagram))
+	p := Packet{Message: m, Source: source, Local: u.local, Transport: trunkgroup.UDP, Listener: u.listener}
+	if fault == nil {
+		return append(packets, p)
+	}
+	c.fault(fault.Code, false)
+	if fault.Code != 0 {
+		p.Message = fault.Message
+		u.set.handler.Reject(p, fault)
 	}
 	return packets
 }

@@ -6,22 +6,17 @@ import (
 	"net/netip"
 	"syscall"
 
-	"golang.org/x/net/ipv4"
-
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // writeBatch is the number of datagrams that wait for Flush at most.
 const writeBatch = 64
 
-// udpQueue holds the datagrams of one batch for one socket. Its memory is made once.
+// udpQueue holds the datagrams of one batch for one socket.
 type udpQueue struct {
 	sock     *udpSocket
+	out      *datagrams
 	n        int
-	messages [writeBatch]ipv4.Message
-	buffers  [writeBatch][1][]byte
-	addrs    [writeBatch]net.UDPAddr
-	ips      [writeBatch][16]byte
 	targets  [writeBatch]netip.AddrPort
 	refs     [writeBatch]uint64
 	failures []failure
@@ -36,31 +31,22 @@ type failure struct {
 }
 
 func newUDPQueue(sock *udpSocket) *udpQueue {
-	q := &udpQueue{sock: sock}
-	for i := range q.messages {
-		q.messages[i].Buffers = q.buffers[i][:]
-		q.messages[i].Addr = &q.addrs[i]
-	}
-	return q
+	return &udpQueue{sock: sock, out: newDatagrams(sock, writeBatch, sendBatch)}
 }
 
 // add queues one datagram; a full queue is flushed first.
 func (q *udpQueue) add(addr netip.AddrPort, data []byte, ref uint64) {
+	if len(data) == 0 {
+		return
+	}
 	if q.n == writeBatch {
 		q.flush()
 	}
 	i := q.n
 	q.n++
-	ip := &q.ips[i]
-	if a := addr.Addr(); a.Is4() {
-		four := a.As4()
-		q.addrs[i].IP = ip[:copy(ip[:], four[:])]
-	} else {
-		*ip = a.As16()
-		q.addrs[i].IP = ip[:]
-	}
-	q.addrs[i].Port, q.addrs[i].Zone = int(addr.Port()), addr.Addr().Zone()
-	q.buffers[i][0], q.targets[i], q.refs[i] = data, addr, ref
+	q.out.setBuffer(i, data)
+	q.out.setTarget(i, addr)
+	q.targets[i], q.refs[i] = addr, ref
 }
 
 // flush writes what waits, in order, with as few system calls as the kernel allows.
@@ -68,7 +54,7 @@ func (q *udpQueue) flush() {
 	set := q.sock.set
 	sent, retried := 0, -1
 	for sent < q.n {
-		n, err := q.sock.io.WriteBatch(q.messages[sent:q.n], syscall.MSG_DONTWAIT)
+		n, err := q.out.send(sent, q.n)
 		if n > 0 && err == nil {
 			set.counters.Sent[trunkgroup.UDP].Add(uint64(n))
 			if sent += n; sent < q.n { // sendmmsg swallowed the error that stopped it, maybe an ICMP one
@@ -90,9 +76,7 @@ func (q *udpQueue) flush() {
 		}
 		sent++
 	}
-	for i := range q.n {
-		q.buffers[i][0] = nil
-	}
+	q.out.forget(q.n)
 	q.n = 0
 	if len(q.failures) > 0 {
 		failures := q.failures

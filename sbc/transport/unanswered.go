@@ -2,27 +2,27 @@ package transport
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
 // maxUnanswered bounds the requests that a pooled connection remembers. Beyond it the oldest are no longer sent again.
-const maxUnanswered = 128
+const maxUnanswered = 512
 
 // expectsAnswer tells requests that are answered from responses and ACK.
 func expectsAnswer(data []byte) bool {
 	return !bytes.HasPrefix(data, []byte("SIP/2.0 ")) && !bytes.HasPrefix(data, []byte("ACK "))
 }
 
-// await remembers, under mu, a request until an answer to it arrives.
+// await remembers, under mu, a request until an answer to it arrives. They stand in the order in which they were sent.
 func (c *conn) await(e entry) {
-	if n := len(c.unanswered); n == maxUnanswered {
-		copy(c.unanswered, c.unanswered[1:])
-		c.unanswered = c.unanswered[:n-1]
+	if len(c.unanswered) == maxUnanswered {
+		c.forget(0)
 	}
 	c.unanswered = append(c.unanswered, e)
 }
 
-// answered forgets the requests with this branch, and those that are too old to be sent again.
+// answered forgets the request with this branch, and those that are too old to be sent again.
 func (c *conn) answered(branch []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,14 +30,25 @@ func (c *conn) answered(branch []byte) {
 		return
 	}
 	oldest := time.Now().Add(-c.set.limits.Unanswered)
-	kept := c.unanswered[:0]
-	for _, e := range c.unanswered {
-		if !bytes.Equal(e.branch, branch) && e.at.After(oldest) {
-			kept = append(kept, e)
+	for len(c.unanswered) > 0 && c.unanswered[0].at.Before(oldest) {
+		c.forget(0)
+	}
+	for i := range c.unanswered {
+		if bytes.Equal(c.unanswered[i].branch, branch) {
+			c.forget(i)
+			return
 		}
 	}
-	clear(c.unanswered[len(kept):])
-	c.unanswered = kept
+}
+
+// forget removes one; the first, which is the usual one, without moving the others.
+func (c *conn) forget(i int) {
+	if i == 0 {
+		c.unanswered[0] = entry{}
+		c.unanswered = c.unanswered[1:]
+		return
+	}
+	c.unanswered = slices.Delete(c.unanswered, i, i+1)
 }
 
 // settle sends again what a dead pooled connection swallowed, once and over a fresh connection (RFC 3261 18.4, RFC 5923 7: the
@@ -52,7 +63,7 @@ func (c *conn) settle(lost []entry, err error) {
 			e.resent, e.off = true, 0
 			c.set.counters.Resent.Add(1)
 			c.set.sendPooled(e)
-		case e.off == len(e.data) && e.at.Before(oldest):
+		case e.branch != nil && e.at.Before(oldest):
 			// Nobody waits for it any more.
 		default:
 			c.set.fail(e.ref, e.target, err)
