@@ -24,7 +24,7 @@ func (l *loop) setTargets(now time.Time, list []Assignment) {
 			continue
 		}
 		if was := t.Member.Group.Monitoring; was != a.Member.Group.Monitoring {
-			l.reconfigure(now, t, a.Member.Group.Monitoring)
+			t.health.Configure(a.Member.Group.Monitoring, now)
 		}
 		t.Target = a.Target
 		l.setAdmin(now, t, a.Admin, false)
@@ -67,17 +67,6 @@ func (l *loop) first(now time.Time, m *trunkgroup.Member) time.Time {
 		return now
 	}
 	return now.Add(time.Duration(l.p.cfg.Random.Int64N(int64(spread))))
-}
-
-// reconfigure lets a target follow new settings from its present state on.
-func (l *loop) reconfigure(now time.Time, t *target, m trunkgroup.Monitoring) {
-	old := t.health
-	t.health = trunkgroup.NewHealth(m, now)
-	t.health.Inherit(old.State(), old.Reason(), old.Since())
-	t.notBefore = l.first(now, t.Member)
-	if old.Admin() == trunkgroup.AdminDisabled {
-		t.health.SetAdmin(trunkgroup.AdminDisabled, now)
-	}
 }
 
 // remove forgets a target.

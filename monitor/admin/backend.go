@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Backend is what the API shows and changes. A nil part takes its routes away: a witness has no members and no calls.
+type Backend struct {
+	Health  Health
+	Nodes   Nodes
+	Members Members
+	Config  Config
+	Calls   Calls
+	Explain Explainer
+	Metrics http.Handler // GET /metrics
+}
+
+// Health says how the node does.
+type Health interface {
+	// Live lists what must hold for the process to be worth keeping.
+	Live() []Check
+	// Ready lists what must hold for the node to be given calls: sockets bound, configuration in force, not draining, not isolated.
+	Ready() []Check
+}
+
+// Nodes knows the cluster.
+type Nodes interface {
+	Nodes(ctx context.Context) (NodeList, error)
+}
+
+// Members knows the far ends.
+type Members interface {
+	Members(ctx context.Context) (MemberList, error)
+	// SetState takes an operator's word. Errors: ErrNotFound.
+	SetState(ctx context.Context, group, member string, o Order) (Knob, error)
+}
+
+// Config holds the cluster document.
+type Config interface {
+	Document(ctx context.Context) (Document, error)
+	// Apply makes a document the one in force. Errors: trunkgroup.Faults, *ConflictError, ErrUnavailable, ErrRefused.
+	Apply(ctx context.Context, c Change) (Applied, error)
+}
+
+// Calls knows the calls of this node.
+type Calls interface {
+	Calls(ctx context.Context, limit int) (CallList, error)
+}
+
+// Explainer says what would be decided for a call.
+type Explainer interface {
+	// Explain errors: ErrInvalid for a question that makes no sense.
+	Explain(ctx context.Context, q Question) (trunkgroup.Explanation, error)
+}
+
+// Errors that a Backend returns, wrapped or not. Anything else is shown as an internal error, whose text goes to the log only.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrInvalid     = errors.New("invalid")
+	ErrRefused     = errors.New("refused")
+	ErrUnavailable = errors.New("unavailable")
+)
+
+// ConflictError says that the document has moved on since the author saw it.
+type ConflictError struct {
+	Expected, Current uint64
+}
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	return "the document is another revision than the one expected"
+}
