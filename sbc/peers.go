@@ -166,3 +166,22 @@ func (s *Server) Ping(ctx context.Context, m *trunkgroup.Member, addr netip.Addr
 		return 0, 0, 0, nil
 	}
 }
+
+// Calls lists up to limit calls of this node. The shards answer between two
+// messages; ctx bounds the wait.
+func (s *Server) Calls(ctx context.Context, limit int) ([]b2bua.CallInfo, error) {
+	answers := make(chan []b2bua.CallInfo, len(s.shards))
+	for _, sh := range s.shards {
+		sh.push(event{kind: evAsk, ask: func(core *b2bua.Shard) { answers <- core.Snapshot(limit) }})
+	}
+	var list []b2bua.CallInfo
+	for range s.shards {
+		select {
+		case part := <-answers:
+			list = append(list, part...)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return list[:min(limit, len(list))], nil
+}

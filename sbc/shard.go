@@ -30,6 +30,7 @@ const (
 	evShared
 	evPing
 	evNodeLost
+	evAsk
 )
 
 // event is one thing for a shard to do.
@@ -41,6 +42,7 @@ type event struct {
 	node   string
 	open   b2bua.Open
 	ping   b2bua.PingOrder
+	ask    func(*b2bua.Shard)
 }
 
 // shard is the goroutine around one b2bua.Shard and its view of the world.
@@ -151,6 +153,8 @@ func (sh *shard) step(now time.Time, e *event) {
 		sh.guard(nil, func() { sh.core.Ping(now, e.ping) })
 	case evNodeLost:
 		sh.core.NodeLost(e.node)
+	case evAsk:
+		e.ask(sh.core)
 	}
 }
 

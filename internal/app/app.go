@@ -57,7 +57,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.node = node
 	a.onStop("cluster", node.Stop)
-	a.watch, err = newWatch(a)
+	a.watch, err = newWatch(a, build)
 	if err != nil {
 		return err
 	}

@@ -3,20 +3,45 @@ package app
 import (
 	"context"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tandem-sbc/tandem/cdr"
-	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/monitor/calllog"
 )
 
-// logCall writes the one line of a call.
-func (w *watch) logCall(r *cdr.Record) {
-	w.app.log.LogAttrs(context.Background(), slog.LevelInfo, "call",
-		slog.String("call_id", r.CallID), slog.String("kind", string(r.Kind)), slog.String("direction", string(r.Direction)),
-		slog.String("customer", r.Customer), slog.String("trunk_group", r.EgressGroup), slog.String("member", r.EgressMember),
-		slog.String("egress_site", r.EgressSite), slog.Int("attempts", len(r.Attempts)), slog.Int("code", r.SIPCode),
-		slog.String("cause", r.HangupCause), slog.Int64("pdd_ms", r.PDD.Milliseconds()),
-		slog.Int64("duration_ms", r.Billable().Milliseconds()))
+// maxLines bounds the calls that wait for their log line. The log is for
+// people: under a flood lines are dropped and counted, records never.
+const maxLines = 8192
+
+// lines writes the one log line of each call, off the call path.
+type lines struct {
+	queue   chan *cdr.Record
+	dropped atomic.Uint64
+	done    sync.WaitGroup
 }
 
-// Count implements sbc.Observer.
-func (w *watch) Count(b2bua.Event) {}
+func newLines(log *slog.Logger) *lines {
+	l := &lines{queue: make(chan *cdr.Record, maxLines)}
+	l.done.Go(func() {
+		for r := range l.queue {
+			calllog.Line(context.Background(), log, r)
+		}
+	})
+	return l
+}
+
+// add never blocks.
+func (l *lines) add(r *cdr.Record) {
+	select {
+	case l.queue <- r:
+	default:
+		l.dropped.Add(1)
+	}
+}
+
+// stop writes what waits. Nothing may be added after it.
+func (l *lines) stop() {
+	close(l.queue)
+	l.done.Wait()
+}

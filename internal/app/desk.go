@@ -2,32 +2,199 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
+
+	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
+// desk is where operators ask: it answers the admin API from the parts.
 type desk struct {
-	http *http.Server
-	l    net.Listener
+	app    *App
+	server *admin.Server
 }
 
-func newDesk(a *App, _ string) (*desk, error) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if ok, why := a.node.Ready(); !ok && !a.cfg.Witness {
-			http.Error(w, why, 503)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
-	addr := a.cfg.Admin.Metrics.String()
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, err
+func newDesk(a *App, build string) (*desk, error) {
+	d := &desk{app: a}
+	backend := admin.Backend{Health: d, Nodes: d, Config: d, Metrics: a.watch.meter.all.Handler()}
+	if a.server != nil {
+		backend.Members, backend.Calls, backend.Explain = d, d, d
 	}
-	return &desk{l: l, http: &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}}, nil
+	server, err := admin.New(admin.Settings{
+		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),
+		Probes: a.cfg.Admin.Metrics, Version: build, Backend: backend, Logger: a.log.With("component", "admin"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("app: %w", err)
+	}
+	d.server = server
+	return d, nil
 }
-func (d *desk) start()                         { go d.http.Serve(d.l) }
-func (d *desk) stop(ctx context.Context) error { return d.http.Shutdown(ctx) }
+
+func (d *desk) start() { d.server.Start() }
+
+func (d *desk) stop(ctx context.Context) error { return d.server.Stop(ctx) }
+
+// Live implements admin.Health: a process that answers is alive.
+func (d *desk) Live() []admin.Check { return []admin.Check{{Name: "process", Level: admin.Fine}} }
+
+// Ready implements admin.Health. A node without quorum is degraded and takes
+// calls: it has its last known good configuration.
+func (d *desk) Ready() []admin.Check {
+	a := d.app
+	ok, why := a.node.Ready()
+	config := admin.Check{Name: "configuration", Level: admin.Fine, Detail: why}
+	if !ok && !a.cfg.Witness {
+		config.Level = admin.Broken
+	}
+	st := a.node.Status()
+	quorum := admin.Check{Name: "quorum", Level: admin.Fine}
+	if !st.Raft.Quorum {
+		quorum.Level = admin.Degraded
+		quorum.Detail = fmt.Sprintf("no quorum for %s: calls go on, changes must wait", st.StaleFor.Round(time.Second))
+	}
+	checks := []admin.Check{config, quorum}
+	if m := a.watch.monitor; m != nil {
+		isolated := admin.Check{Name: "isolation", Level: admin.Fine}
+		if m.Isolated() {
+			isolated.Level, isolated.Detail = admin.Broken, "members, carriers and nodes went silent at once: is this node cut off?"
+		}
+		checks = append(checks, isolated)
+		records := admin.Check{Name: "call records", Level: admin.Fine}
+		if s := a.watch.records.Stats(); s.Failing {
+			records.Level = admin.Degraded
+			records.Detail = fmt.Sprintf("cannot be written since %s, %d wait", s.Since.UTC().Format(time.RFC3339), s.Backlog)
+		}
+		checks = append(checks, records)
+	}
+	for _, alarm := range st.Alarms {
+		checks = append(checks, admin.Check{Name: alarm.Name, Level: admin.Degraded, Detail: alarm.Detail})
+	}
+	return checks
+}
+
+// ready returns why the node is not ready, or nothing.
+func (d *desk) ready() string {
+	if d == nil {
+		return "starting"
+	}
+	for _, c := range d.Ready() {
+		if c.Level == admin.Broken {
+			return c.Name + ": " + c.Detail
+		}
+	}
+	return ""
+}
+
+// Nodes implements admin.Nodes.
+func (d *desk) Nodes(context.Context) (admin.NodeList, error) {
+	a := d.app
+	st := a.node.Status()
+	list := admin.NodeList{
+		Cluster: st.Cluster, Leader: st.Raft.Leader, Quorum: st.Raft.Quorum, StaleSeconds: st.StaleFor.Seconds(), Alarms: []string{},
+	}
+	for _, alarm := range st.Alarms {
+		list.Alarms = append(list.Alarms, alarm.Name+": "+alarm.Detail)
+	}
+	roles := map[string]string{}
+	for _, s := range st.Raft.Servers {
+		switch {
+		case s.Leader:
+			roles[s.Name] = "leader"
+		case s.Voter:
+			roles[s.Name] = "voter"
+		default:
+			roles[s.Name] = "nonvoter"
+		}
+	}
+	role := func(name string) string {
+		if r, ok := roles[name]; ok {
+			return r
+		}
+		return "none"
+	}
+	self := admin.Node{
+		Name: st.Node, Site: st.Site, Self: true, Witness: st.Witness, State: st.State, Boot: st.Boot, Up: true,
+		Since: &a.started, Raft: role(st.Node), Generation: st.Running.Generation, Revision: st.Running.Revision,
+	}
+	for _, m := range st.Members {
+		if m.Name == st.Node {
+			self.Version = m.Meta.Build
+		}
+	}
+	if a.server != nil {
+		self.Load = a.server.Stats().Calls
+	}
+	list.Nodes = append(list.Nodes, self)
+	return list, d.peers(&list, st, role)
+}
+
+// peers appends the other nodes.
+func (d *desk) peers(list *admin.NodeList, st cluster.Status, role func(string) string) error {
+	for _, p := range st.Peers {
+		n := admin.Node{
+			Name: p.Name, Site: p.Site, State: "lost", Boot: p.Boot, Up: p.Up,
+			RTTMillis: float64(p.RTT.Microseconds()) / 1000, Raft: role(p.Name),
+		}
+		if since := p.Since; !since.IsZero() {
+			n.Since = &since
+		}
+		for _, m := range st.Members {
+			if m.Name == p.Name {
+				n.Witness, n.Version, n.Load = m.Meta.Witness, m.Meta.Build, int(m.Meta.Load)
+				if p.Up {
+					n.State = m.Meta.State
+				}
+			}
+		}
+		list.Nodes = append(list.Nodes, n)
+	}
+	return nil
+}
+
+// Document implements admin.Config.
+func (d *desk) Document(context.Context) (admin.Document, error) {
+	st := d.app.node.Status()
+	doc := admin.Document{Cluster: st.Cluster, Source: st.Source}
+	if e, ok := d.app.node.Current(); ok {
+		doc.Generation, doc.Revision = e.Version.Generation, e.Version.Revision
+		doc.Author, doc.Reason, doc.At, doc.Text = e.Author, e.Reason, &e.At, string(e.Document)
+	}
+	return doc, nil
+}
+
+// Apply implements admin.Config.
+func (d *desk) Apply(ctx context.Context, c admin.Change) (admin.Applied, error) {
+	a := d.app
+	out := admin.Applied{Cluster: a.cfg.Cluster.ID, DryRun: c.DryRun}
+	if c.DryRun {
+		_, err := Compile(c.Text, trunkgroup.Version{Cluster: a.cfg.Cluster.ID})
+		return out, err
+	}
+	v, err := a.node.Propose(ctx, cluster.Change{
+		Document: c.Text, Author: c.Author, Reason: c.Reason, ExpectRevision: c.Expect, Key: c.Key,
+	})
+	out.Generation, out.Revision = v.Generation, v.Revision
+	return out, adminError(err)
+}
+
+// adminError says in the API's words why a change was not made.
+func adminError(err error) error {
+	var conflict *fsm.ConflictError
+	var refused *cluster.RefusedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &conflict):
+		return &admin.ConflictError{Expected: conflict.Expected, Current: conflict.Have.Revision}
+	case errors.As(err, &refused):
+		return fmt.Errorf("%w: %w", admin.ErrRefused, err)
+	case errors.Is(err, cluster.ErrNoLeader), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", admin.ErrUnavailable, err)
+	}
+	return err
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/tandem-sbc/tandem/monitor/prober"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/sbc"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/dns"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -35,14 +36,18 @@ type watch struct {
 	monitor *monitor.Monitor // nil on a witness
 	names   *dns.Resolver
 	records *cdrlog.Log
+	meter   *meter
+	lines   *lines
 	server  *sbc.Server
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
-func newWatch(a *App) (*watch, error) {
+func newWatch(a *App, build string) (*watch, error) {
 	w := &watch{app: a, done: make(chan struct{})}
+	a.watch = w
 	if a.cfg.Witness {
+		w.meter = newMeter(a, build)
 		return w, nil
 	}
 	var err error
@@ -52,13 +57,14 @@ func newWatch(a *App) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("call records: %w", err)
 	}
+	w.lines = newLines(a.log)
 	w.names, err = newResolver(a, func() { w.monitor.Resolved() })
 	if err != nil {
 		return nil, err
 	}
 	w.monitor, err = monitor.New(monitor.Config{
 		Node: a.cfg.Name, Site: a.cfg.Site, Boot: a.node.Boot(),
-		Pinger: w, OnBoard: w.board,
+		Pinger: w, OnBoard: w.board, OnProbe: func(u prober.Update) { w.meter.all.Probe(u) },
 		Publish: func(key string, payload []byte) {
 			if err := a.node.Publish(key, payload); err != nil {
 				a.log.Warn("a record for the other nodes was not accepted", "key", key, "error", err)
@@ -72,6 +78,7 @@ func newWatch(a *App) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("app: %w", err)
 	}
+	w.meter = newMeter(a, build)
 	return w, nil
 }
 
@@ -109,6 +116,7 @@ func (w *watch) stop(ctx context.Context) error {
 	}
 	w.monitor.Stop()
 	w.names.Stop()
+	w.lines.stop()
 	return w.records.Stop(ctx)
 }
 
@@ -123,6 +131,7 @@ func (w *watch) table(t *trunkgroup.Table) {
 // board puts a new view in force beside the table that it was made for.
 func (w *watch) board(b *verdict.Board) {
 	if w.server != nil && b.Table != nil {
+		w.meter.table(b.Table)
 		w.server.Publish(b.Table, b.View)
 	}
 }
@@ -193,8 +202,11 @@ func (w *watch) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duratio
 func (w *watch) Finished(r *cdr.Record) {
 	r.Cluster = w.app.cfg.Cluster.ID
 	w.records.Write(r)
-	w.logCall(r)
+	w.lines.add(r)
 }
+
+// Count implements sbc.Observer.
+func (w *watch) Count(e b2bua.Event) { w.meter.count(&e) }
 
 // dnsTarget is what the resolver watches for a member by name.
 func dnsTarget(m *trunkgroup.Member) dns.Target {

@@ -101,7 +101,7 @@ trunk_groups:
 	}
 	b.WriteString(`route_plans:
   - name: everywhere
-    routes: [{prefix: "+", providers: [bigtel, lowcost]}]
+    routes: [{prefix: "*", providers: [bigtel, lowcost]}]
 `)
 	return b.String()
 }

@@ -182,7 +182,7 @@ func (s *stage) tally(ctx context.Context) tally {
 	}
 	for _, n := range s.nodes {
 		if !n.witness && n.running() {
-			t.handoffs += n.metric(ctx, "tandem_handoffs_total", `direction="sent"`, `result="answered"`)
+			t.handoffs += n.metric(ctx, "tandem_handoffs_total", `result="answered"`)
 		}
 	}
 	return t

@@ -86,23 +86,16 @@ func (c *Call) response(code int, reason, tag string, from *sip.Message, extra [
 }
 
 // forward gives the caller a definitive failure of an attempt as it came
-// (S-034, S-053), but for what belongs to that leg alone (DEC-23).
+// (S-034, S-053). What belongs to the B leg alone the sequence engine does not
+// forward (DEC-23).
 func (c *Call) forward(t *try) {
 	if t == nil || t.final == nil {
 		c.fail(500, "")
 		return
 	}
-	m := t.final
-	code, reason := m.Status(), string(m.Reason())
-	switch {
-	case code == 401 || code == 407 || code == 420 || code == 421 || code == 494:
-		code, reason, m = 500, "", nil
-	case code < 400:
-		code, reason, m = 480, "", nil
-	}
 	c.definitive = true
 	c.end.cause = vendorCause(t.final.Status())
-	c.finalFailure(code, reason, m)
+	c.finalFailure(t.final.Status(), string(t.final.Reason()), t.final)
 }
 
 // fail gives the caller our own final response.

@@ -165,6 +165,7 @@ const (
 	EventReject
 	EventHandoffHeader
 	EventRetransmission
+	EventAuthFailure
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -172,13 +173,21 @@ type Event struct {
 	Kind   EventKind
 	Group  *trunkgroup.Group
 	Member *trunkgroup.Member
-	// Direction is "inbound" or "outbound"; for EventHandoff "sent" or
-	// "received".
+	// Direction of the call is "inbound" or "outbound".
 	Direction string
 	// From and To are sites, for EventHandoff.
 	From, To string
-	// Result and Reason are label values.
+	// Result and Reason are label values: words of ours, never text of a
+	// message.
 	Result, Reason string
+	// Method is the request's, for EventRetransmission.
+	Method string
+	// Code is the attempt's, Dialed whether its INVITE left, Final whether
+	// the code came from the far end.
+	Code          int
+	Dialed, Final bool
+	// Answered tells whether the call was, for EventCallEnded.
+	Answered bool
 	// Value is seconds for EventPDD and for EventCallEnded (answered time).
 	Value float64
 }

@@ -82,6 +82,7 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 		if a.Site == "" && a.Target >= 0 && a.Target < len(c.cands) {
 			m := c.cands[a.Target].Member
 			out.Group, out.Member, out.Site = m.Group.Name, m.ID, c.s.cfg.Site
+			c.s.env.Count(Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final})
 		}
 		if t := c.try(i); t != nil && a.Site == "" {
 			out.EgressCallID = t.callID
@@ -129,35 +130,18 @@ func (c *Call) finish() {
 		}
 	}
 	c.s.env.Finished(r)
-	if c.seqBegun {
+	if !c.seqBegun {
+		c.s.env.Count(Event{Kind: EventReject, Reason: c.end.cause})
+	} else {
 		answeredFor := 0.0
 		if !c.times.answer.IsZero() {
 			answeredFor = now.Sub(c.times.answer).Seconds()
 		}
 		c.s.env.Count(Event{
 			Kind: EventCallEnded, Group: c.customer, Direction: c.dir.String(),
-			Result: callResult(r), Value: answeredFor,
+			Answered: !r.Answer.IsZero(), Code: r.SIPCode, Value: answeredFor,
 		})
 	}
-}
-
-// callResult is the label that calls are counted under.
-func callResult(r *cdr.Record) string {
-	switch {
-	case !r.Answer.IsZero():
-		return "answered"
-	case r.SIPCode == 486 || r.SIPCode == 600:
-		return "busy"
-	case r.SIPCode == 487:
-		return "cancelled"
-	case r.SIPCode == 408 || r.SIPCode == 480:
-		return "no_answer"
-	case r.SIPCode == 404:
-		return "no_route"
-	case r.SIPCode < 500 || r.SIPCode >= 600:
-		return "rejected"
-	}
-	return "failed"
 }
 
 // remove takes the call out of the shard.

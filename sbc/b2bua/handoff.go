@@ -85,7 +85,6 @@ func (h *handing) perform(a geo.Action) {
 		}
 	case geo.Accept:
 		h.site = h.nodes[a.Node].Site
-		h.count("accepted")
 		c.do(c.seq.HandoffProvisional(now, 100))
 	case geo.Relay:
 		c.do(c.seq.HandoffProvisional(now, a.Code))
@@ -110,7 +109,7 @@ func (h *handing) perform(a geo.Action) {
 func (h *handing) count(result string) {
 	c := h.call
 	c.s.env.Count(Event{
-		Kind: EventHandoff, Direction: "sent", From: c.s.cfg.Site, To: h.site,
+		Kind: EventHandoff, Direction: c.dir.String(), From: c.s.cfg.Site, To: h.site,
 		Reason: h.reason, Result: result, Group: c.customer,
 	})
 }
@@ -193,6 +192,7 @@ func (h *handing) expire(now time.Time) {
 // cancel gives the hand-off up: every node that has spoken gets a CANCEL, any
 // other when it speaks (DEC-02).
 func (h *handing) cancel() {
+	h.count("cancelled")
 	h.do(h.machine.Cancel(h.call.s.now))
 	h.release()
 }
@@ -220,6 +220,16 @@ func (s *Shard) takenElsewhere(id string) bool {
 
 func (s *Shard) handoffKey(id string) uint64 { return hash2(s.seed, []byte("hand-off"), []byte(id)) }
 
+// siteOf is the site of a peer node.
+func (c *Call) siteOf(node string) string {
+	for _, p := range c.s.env.Peers() {
+		if p.Name == node {
+			return p.Site
+		}
+	}
+	return "unknown"
+}
+
 // routeHandedOver finds the groups of a call that a peer handed to us. Its
 // group is believed by name; a name that this revision does not have is matched
 // again by called number, else refused (DEC-07).
@@ -231,7 +241,8 @@ func (c *Call) routeHandedOver(table *trunkgroup.Table) []*trunkgroup.Group {
 		c.dir = outbound
 	}
 	c.s.env.Count(Event{
-		Kind: EventHandoff, Direction: "received", To: c.s.cfg.Site, Group: c.customer, Result: "accepted",
+		Kind: EventHandoff, Direction: c.dir.String(), From: c.siteOf(c.peer), To: c.s.cfg.Site, Group: c.customer,
+		Reason: "peer", Result: "received",
 	})
 	if c.customer == nil && c.dir == inbound {
 		c.customer = table.MatchNumber([]byte(c.called))

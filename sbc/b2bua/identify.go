@@ -60,7 +60,7 @@ func (s *Shard) identify(p *Packet) (caller, bool) {
 	if p.Peer != "" {
 		token, err := geo.ParseToken(m.Header(sip.Handoff), s.cfg.HandoffKey, m.CallID(), m.FromTag(), s.cfg.Node)
 		if err != nil || token.Origin != p.Peer {
-			s.env.Count(Event{Kind: EventHandoff, Direction: "received", Reason: "token", Result: "refused"})
+			s.env.Count(Event{Kind: EventReject, Reason: "handoff_token"})
 			s.refuse(p, 403, "", "")
 			return caller{}, false
 		}
@@ -102,7 +102,7 @@ func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) 
 		return caller{customer: r.Group, user: r.Username, nonce: r.Use}, true
 	}
 	if r.Outcome != auth.None {
-		s.env.Count(Event{Kind: EventReject, Reason: "auth_" + r.Reason})
+		s.env.Count(Event{Kind: EventAuthFailure, Reason: r.Reason})
 	}
 	var b strings.Builder
 	for _, ch := range s.cfg.Verifier.Challenges(s.now, p.Source.Addr().Unmap(), r.Outcome == auth.Stale) {

@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"net/netip"
+	"strconv"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -50,7 +51,7 @@ func (s *Shard) request(p *Packet) {
 // repeated absorbs a retransmitted request and repeats our last response.
 func (s *Shard) repeated(key uint64) bool {
 	if in, ok := s.server[key]; ok {
-		s.env.Count(Event{Kind: EventRetransmission})
+		s.env.Count(Event{Kind: EventRetransmission, Method: in.msg.Method()})
 		if in.last != nil {
 			s.resend(in.last, in.reply)
 		}
@@ -112,7 +113,7 @@ func (s *Shard) refuse(p *Packet, code int, reason, extra string) {
 	var tag [16]byte
 	s.env.Send(to, s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
 	if code >= 400 && p.Message.Method() == sip.INVITE {
-		s.env.Count(Event{Kind: EventReject, Reason: sip.ReasonPhrase(code)})
+		s.env.Count(Event{Kind: EventReject, Reason: strconv.Itoa(code)})
 	}
 }
 

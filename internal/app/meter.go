@@ -1,0 +1,133 @@
+package app
+
+import (
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/monitor/cdrlog"
+	"github.com/tandem-sbc/tandem/monitor/metrics"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// meter translates what the engine counts into metrics.
+type meter struct {
+	all     *metrics.Metrics
+	sip     *metrics.SIP
+	handles atomic.Pointer[metrics.Handles]
+	last    atomic.Pointer[trunkgroup.Table]
+}
+
+func newMeter(a *App, build string) *meter {
+	role := "node"
+	if a.cfg.Witness {
+		role = "witness"
+	}
+	m := &meter{all: metrics.New(
+		metrics.Info{
+			Version: build, Go: runtime.Version(), Cluster: a.cfg.Cluster.ID, Site: a.cfg.Site, Node: a.cfg.Name, Role: role,
+		},
+		sources(a),
+	)}
+	m.sip = m.all.NewSIP()
+	m.handles.Store(m.all.ForTable(&trunkgroup.Table{}))
+	return m
+}
+
+// sources says where the state of the parts is read at a scrape.
+func sources(a *App) metrics.Sources {
+	s := metrics.Sources{
+		Node: func() metrics.Node {
+			n := metrics.Node{Ready: a.desk.ready() == ""}
+			if a.watch.monitor != nil {
+				n.Isolated, n.EvidenceLost = a.watch.monitor.Isolated(), a.watch.monitor.EvidenceLost()
+			}
+			return n
+		},
+		Cluster: func() metrics.Cluster { return clusterState(a) },
+	}
+	if a.watch.monitor != nil {
+		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
+		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
+	}
+	return s
+}
+
+func clusterState(a *App) metrics.Cluster {
+	st := a.node.Status()
+	c := metrics.Cluster{
+		Nodes:     map[metrics.NodeState]int{{Site: st.Site, State: st.State}: 1},
+		RaftState: strings.ToLower(st.Raft.State), HasLeader: st.Raft.Leader != "", Term: st.Raft.Term,
+		Commit: st.Raft.Commit, Applied: st.Raft.Applied,
+		Version: st.Running, VersionSince: st.PublishedAt,
+	}
+	states := map[string]string{}
+	for _, m := range st.Members {
+		states[m.Name] = m.Meta.State
+	}
+	for _, p := range st.Peers {
+		state := states[p.Name]
+		if !p.Up {
+			state = "lost"
+		} else if state == "" {
+			state = cluster.StateStarting
+		}
+		c.Nodes[metrics.NodeState{Site: p.Site, State: state}]++
+		c.Peers = append(c.Peers, metrics.Peer{Name: p.Name, Site: p.Site, Up: p.Up, RTT: p.RTT})
+	}
+	return c
+}
+
+// table makes the counters of a new table before calls are routed by it.
+func (m *meter) table(t *trunkgroup.Table) {
+	if m.last.Swap(t) != t {
+		m.handles.Store(m.all.ForTable(t))
+	}
+}
+
+// count takes one event. It is on the call path: no lock, no lookup by label.
+func (m *meter) count(e *b2bua.Event) {
+	h := m.handles.Load()
+	d := metrics.ParseDirection(e.Direction)
+	switch e.Kind {
+	case b2bua.EventCallStarted:
+		h.Group(e.Group).Started(d)
+	case b2bua.EventCallEnded:
+		r := metrics.ResultOf(e.Answered, e.Code == 487, e.Code)
+		h.Group(e.Group).Ended(d, r, seconds(e.Value))
+	case b2bua.EventPDD:
+		h.Group(e.Group).PDD(d, seconds(e.Value))
+	case b2bua.EventAttempt:
+		h.Member(e.Member).Attempt(attemptClass(e))
+	case b2bua.EventHandoff:
+		m.all.Handoff(metrics.Handoff{From: e.From, To: e.To, Direction: d, Reason: e.Reason, Result: e.Result})
+	case b2bua.EventReject:
+		m.all.Reject(e.Reason)
+	case b2bua.EventAuthFailure:
+		m.all.AuthFailure(e.Reason)
+	case b2bua.EventHandoffHeader:
+		m.all.HandoffHeaderStripped()
+	case b2bua.EventRetransmission:
+		m.sip.Retransmission(metrics.In, e.Method)
+	}
+}
+
+func attemptClass(e *b2bua.Event) metrics.Class {
+	switch {
+	case !e.Dialed:
+		return metrics.NotDialed
+	case e.Final:
+		return metrics.ClassOf(e.Code)
+	case e.Code == 503:
+		return metrics.TransportError
+	case e.Code == 0:
+		return metrics.Abandoned
+	}
+	return metrics.NoResponse
+}
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
