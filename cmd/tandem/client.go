@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 const (
@@ -33,7 +37,7 @@ type clientFlags struct {
 func (f *clientFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.address, "address", "", "admin address of a node, unix:/path or 127.0.0.1:port (TANDEM_ADDR; default "+defaultAddress+")")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds the admin token (or the token itself in TANDEM_TOKEN)")
-	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "longest wait for an answer of the node")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest wait for an answer of the node")
 }
 
 // api is a client of the admin API of one node.
@@ -81,50 +85,46 @@ func (c *cli) api() (*api, error) {
 type request struct {
 	method, path string
 	contentType  string
-	header       map[string]string
 	body         []byte
 }
 
 // do sends a request and returns the body of a good answer. Anything else becomes a failure with its exit code.
-func (a *api) do(ctx context.Context, r request) ([]byte, http.Header, error) {
+func (a *api) do(ctx context.Context, r request) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, a.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
-	}
-	for k, v := range r.header {
-		req.Header.Set(k, v)
 	}
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
 	res, err := a.http.Do(req)
 	if err != nil {
-		return nil, nil, a.unreachable(err)
+		return nil, a.unreachable(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, a.unreachable(err)
+		return nil, a.unreachable(err)
 	}
 	if res.StatusCode >= 300 {
-		return nil, nil, refused(res.StatusCode, body)
+		return nil, refused(res.StatusCode, body)
 	}
-	return body, res.Header, nil
+	return body, nil
 }
 
-// get decodes the JSON answer of a GET into v.
-func (a *api) get(ctx context.Context, path string, v any) error {
-	body, _, err := a.do(ctx, request{method: http.MethodGet, path: path})
+// ask asks the node that flags and environment name, and decodes the JSON of its answer into v.
+func (c *cli) ask(ctx context.Context, r request, v any) error {
+	a, err := c.api()
 	if err != nil {
 		return err
 	}
-	return decodeAnswer(body, v)
-}
-
-func decodeAnswer(body []byte, v any) error {
+	body, err := a.do(ctx, r)
+	if err != nil {
+		return err
+	}
 	if err := json.Unmarshal(body, v); err != nil {
 		return fail(exitFailed, "is this program as new as the node?", "the node's answer does not read: %w", err)
 	}
@@ -153,25 +153,16 @@ func innermost(err error) error {
 	return err
 }
 
-// problem is an error of the API, as RFC 9457 writes them.
-type problem struct {
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Hint   string `json:"hint"`
-}
-
 // refused turns the answer to a refused request into a failure.
 func refused(status int, body []byte) error {
-	var p problem
+	var p admin.Problem
 	if json.Unmarshal(body, &p) != nil || p.Title == "" && p.Detail == "" {
-		p = problem{Title: strings.TrimSpace(string(body))}
+		p = admin.Problem{Title: strings.TrimSpace(string(body))}
 	}
-	text := p.Detail
-	if text == "" {
-		text = p.Title
-	}
-	if text == "" {
-		text = http.StatusText(status)
+	text := cmp.Or(p.Detail, p.Title, http.StatusText(status))
+	for _, f := range p.Faults {
+		fault := trunkgroup.Fault{Path: f.Path, Line: f.Line, Column: f.Column, Problem: f.Problem, Remedy: f.Remedy}
+		text += "\n" + fault.String()
 	}
 	code, hint := exitFailed, p.Hint
 	switch status {

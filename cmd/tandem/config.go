@@ -13,7 +13,7 @@ import (
 )
 
 func (c *cli) configCommand() *cobra.Command {
-	return group("config", "The cluster document", c.configCheckCommand())
+	return group("config", "The cluster document", c.configCheckCommand(), c.configApplyCommand(), c.configShowCommand())
 }
 
 func (c *cli) configCheckCommand() *cobra.Command {

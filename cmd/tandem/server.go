@@ -17,11 +17,12 @@ const stopTimeout = 15 * time.Second
 
 func (c *cli) serverCommand() *cobra.Command {
 	var file string
-	var witness bool
+	var witness, check bool
 	cmd := &cobra.Command{
 		Use: "server --config FILE", Short: "Run a node",
-		Long:    "Runs one node of the cluster in the foreground until SIGTERM or SIGINT. Logs go to standard error.",
-		Example: "  tandem server --config /etc/tandem/node.yaml",
+		Long: `Runs one node of the cluster in the foreground until SIGTERM or SIGINT. Logs go to standard error. Each
+key of the node file can also be given by the environment: cluster.key_file is TANDEM_CLUSTER_KEY_FILE.`,
+		Example: "  tandem server --config /etc/tandem/node.yaml\n  tandem server --config node.yaml --check",
 		Args:    cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var overrides []config.Override
@@ -32,11 +33,16 @@ func (c *cli) serverCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if check {
+				_, err = fmt.Fprintf(c.out, "%s: ok, node %s of site %s\n", file, cfg.Name, cfg.Site)
+				return err
+			}
 			return c.serve(cmd.Context(), cfg)
 		}),
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", "/etc/tandem/node.yaml", "the node file")
 	cmd.Flags().BoolVar(&witness, "witness", false, "vote in the cluster and carry no calls")
+	cmd.Flags().BoolVar(&check, "check", false, "check the node file and end")
 	return cmd
 }
 

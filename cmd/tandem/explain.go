@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+)
+
+func (c *cli) explainCommand() *cobra.Command {
+	var from, transport, local, site, username, realm string
+	cmd := &cobra.Command{
+		Use: "explain NUMBER", Short: "Say what would be decided for a call, and why",
+		Long: `Says who a caller would be, which group the call goes to, and in which order its members would be
+tried, by the same functions that decide calls, with what the asked node knows now. No call is
+placed.`,
+		Example: "  tandem explain +12145550100 --from 203.0.113.10:5060\n  tandem explain 0114420555501 --username acme --realm sip.example.net --site ashburn",
+		Args:    cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if from == "" && username == "" {
+				return usage("for example --from 203.0.113.10:5060", "--from or --username is needed")
+			}
+			query := url.Values{"called": {args[0]}, "transport": {transport}}
+			for key, value := range map[string]string{"source": from, "local": local, "site": site, "username": username, "realm": realm} {
+				if value != "" {
+					query.Set(key, value)
+				}
+			}
+			var e admin.Explanation
+			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/explain?" + query.Encode()}, &e); err != nil {
+				return err
+			}
+			if c.output == "json" {
+				return c.print(e, nil)
+			}
+			return c.printExplanation(&e)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "where the call comes from, ip:port")
+	flags.StringVar(&transport, "transport", "udp", "udp, tcp or tls")
+	flags.StringVar(&local, "local", "", "address of ours that receives it, ip:port")
+	flags.StringVar(&site, "site", "", "site where it enters; the asked node's unless given")
+	flags.StringVar(&username, "username", "", "digest user, taken as proven")
+	flags.StringVar(&realm, "realm", "", "realm of the user")
+	return cmd
+}
+
+// printExplanation prints the steps, then the try-order.
+func (c *cli) printExplanation(e *admin.Explanation) error {
+	steps := &table{head: []string{"STEP", "DECISION"}}
+	for _, s := range e.Steps {
+		steps.add(s.Name, s.Text)
+	}
+	if e.Code != 0 {
+		steps.add("answer", fmt.Sprintf("%d to the caller", e.Code))
+	}
+	if err := steps.write(c.out); err != nil || len(e.Order) == 0 {
+		return err
+	}
+	order := &table{head: []string{"TRY", "MEMBER", "SITE", "ADDRESS", "STATE", "NOT TRIED BECAUSE"}}
+	n := 0
+	for _, o := range e.Order {
+		try := ""
+		if o.Dialable {
+			n++
+			try = fmt.Sprint(n)
+		}
+		order.add(try, o.Group+"/"+o.Member, o.Site, o.Addr, o.State, o.Cause)
+	}
+	fmt.Fprintln(c.out)
+	return order.write(c.out)
+}

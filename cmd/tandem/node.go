@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+)
+
+func (c *cli) nodeCommand() *cobra.Command {
+	return group("node", "Nodes of the cluster", c.nodeListCommand())
+}
+
+func (c *cli) nodeListCommand() *cobra.Command {
+	var wait time.Duration
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show the nodes of the cluster and who leads",
+		Long: `Shows the nodes of the cluster as the asked node sees them. With --wait it waits until all of them are
+ready, have the same revision, and know a leader, and fails when that takes longer.`,
+		Args: cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			list, err := c.nodes(cmd.Context(), wait)
+			if err != nil {
+				return err
+			}
+			if !list.Quorum {
+				fmt.Fprintf(c.err, "note: no leader for %.0f s; calls go on, changes of the configuration must wait\n", list.StaleSeconds)
+			}
+			for _, alarm := range list.Alarms {
+				fmt.Fprintln(c.err, "alarm:", alarm)
+			}
+			return c.print(list, func() *table { return nodeTable(list.Nodes) })
+		}),
+	}
+	cmd.Flags().DurationVar(&wait, "wait", 0, "wait until all nodes are ready, at most this long")
+	return cmd
+}
+
+// nodes asks for the nodes, again and again while there is time to wait for all to be ready.
+func (c *cli) nodes(ctx context.Context, wait time.Duration) (admin.NodeList, error) {
+	const pause = 200 * time.Millisecond
+	end := time.Now().Add(wait)
+	for {
+		var list admin.NodeList
+		err := c.ask(ctx, request{method: http.MethodGet, path: "/v1/nodes"}, &list)
+		missing := ""
+		if err == nil && wait > 0 {
+			missing = unsettled(&list)
+		}
+		if err == nil && missing == "" || !time.Now().Before(end) {
+			if err == nil && missing != "" {
+				err = fail(exitUnavailable, "", "after %s %s", wait, missing)
+			}
+			return list, err
+		}
+		select {
+		case <-ctx.Done():
+			return list, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// unsettled says what keeps a cluster from being settled, or nothing.
+func unsettled(list *admin.NodeList) string {
+	if list.Leader == "" {
+		return "there is no leader"
+	}
+	for _, n := range list.Nodes {
+		switch {
+		case n.State != "ready" || !n.Up && !n.Self:
+			return fmt.Sprintf("node %s is %s", n.Name, n.State)
+		case n.Revision != list.Nodes[0].Revision || n.Generation != list.Nodes[0].Generation:
+			return fmt.Sprintf("node %s has revision %d.%d", n.Name, n.Generation, n.Revision)
+		case n.Revision == 0 && !n.Witness:
+			return fmt.Sprintf("node %s has no document", n.Name)
+		}
+	}
+	return ""
+}
+
+func nodeTable(nodes []admin.Node) *table {
+	t := &table{head: []string{"NODE", "SITE", "STATE", "SINCE", "RTT", "RAFT", "REVISION", "CALLS", "BOOT", "VERSION"}}
+	for _, n := range nodes {
+		name, rtt := n.Name, fmt.Sprintf("%.1f ms", n.RTTMillis)
+		if n.Self {
+			name, rtt = name+" *", ""
+		}
+		t.add(name, n.Site, n.State, moment(n.Since), rtt, n.Raft, fmt.Sprintf("%d.%d", n.Generation, n.Revision),
+			strconv.Itoa(n.Load), strconv.FormatUint(n.Boot, 10), n.Version)
+	}
+	return t
+}
