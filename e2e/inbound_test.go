@@ -159,13 +159,13 @@ func TestInboundTLS(t *testing.T) {
 func TestInboundTLSToBaresip(t *testing.T) {
 	w := theWorld(t)
 	n := w.Node(lab.Dallas2)
-	baresip(t, "baresip-dallas", lab.PBXDallas, lab.Host4(lab.PBXDallas, phoneHost), n.TLS())
+	baresip(t, "baresip-dallas", phoneNumber, lab.PBXDallas, lab.Host4(lab.PBXDallas, phoneHost), n.TLS())
 	t.Run("answers", func(t *testing.T) {
 		pstnCall(t, n, phoneNumber, peer.Complete(200*time.Millisecond))
 	})
 	t.Run("calls", func(t *testing.T) {
 		w.play(t, peer.Callee("hangs-up", peer.Accept(), peer.Wait(200*time.Millisecond), peer.HangUp()), "acme-in/dal-1", "acme-in/dal-2")
-		caller := baresip(t, "baresip-pstn", lab.CarrierDallas, lab.Host4(lab.CarrierDallas, pstnHost), n.TLS())
+		caller := baresip(t, "baresip-pstn", "+12145559999", lab.CarrierDallas, lab.Host4(lab.CarrierDallas, pstnHost), n.TLS())
 		if err := caller.Type("/dial sip:" + acmeNumber + "@" + n.IPv4.String()); err != nil {
 			t.Fatal(err)
 		}

@@ -65,8 +65,12 @@ func prepare() error {
 }
 
 // tandemBinary builds the program under test at its first use and returns its path;
-// E2E_RACE=1 builds it with the race detector.
+// E2E_RACE=1 builds it with the race detector, and E2E_TANDEM names a program
+// that is tested instead.
 var tandemBinary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("E2E_TANDEM"); path != "" {
+		return filepath.Abs(path)
+	}
 	path := filepath.Join(run.dir, "tandem")
 	args := []string{"build", "-o", path}
 	if os.Getenv("E2E_RACE") != "" {

@@ -14,13 +14,13 @@ import (
 )
 
 // baresip starts baresip with TLS on port 5061 of an address; name is the name
-// in its certificate.
-func baresip(t testing.TB, name string, p lab.Place, host netip.Addr, outbound netip.AddrPort) *peer.Softphone {
+// in its certificate, user the one that it answers for.
+func baresip(t testing.TB, name, user string, p lab.Place, host netip.Addr, outbound netip.AddrPort) *peer.Softphone {
 	t.Helper()
 	a, keys := certificate(t, name, host)
 	local := netip.AddrPortFrom(host, 5061)
 	s, err := peer.StartBaresip(peer.Phone{
-		Lab: theLab(t), Place: p, Local: local, Outbound: outbound, Keys: keys, Authority: a,
+		Lab: theLab(t), Place: p, Local: local, Outbound: outbound, Username: user, Keys: keys, Authority: a,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestBaresipCallsAndAnswersOverTLS(t *testing.T) {
 		Scenario: peer.Callee("hangs-up", peer.Accept(), peer.Wait(100*time.Millisecond), peer.HangUp()),
 	})
 	ready(t, lab.PBXAshburn, netip.AddrPortFrom(far, 5080), false)
-	phone := baresip(t, "baresip-outside", lab.Outside, near, netip.AddrPortFrom(far, 5061))
+	phone := baresip(t, "baresip-outside", "phone", lab.Outside, near, netip.AddrPortFrom(far, 5061))
 	t.Run("calls", func(t *testing.T) {
 		if err := phone.Type("/dial sip:+12145550100@" + far.String()); err != nil {
 			t.Fatal(err)
@@ -108,6 +108,6 @@ func linphonec(t testing.TB, p lab.Place, local netip.AddrPort) *peer.Softphone 
 // the credentials of the customer that is known by digest.
 const (
 	digestUser     = "delta"
-	digestPassword = "a secret of the laboratory"
+	digestPassword = "a-secret-of-the-laboratory"
 	digestRealm    = "sip.example.net"
 )

@@ -85,7 +85,7 @@ func TestRigFarEndsSendFromTheirOwnAddresses(t *testing.T) {
 	t.Run("baresip", func(t *testing.T) {
 		at := netip.AddrPortFrom(lab.Node4(lab.Dallas1), 7061)
 		from := connections(t, lab.Dallas1, at)
-		phone := baresip(t, "baresip-source", lab.CarrierDallas, lab.Host4(lab.CarrierDallas, lab.DefaultHost), at)
+		phone := baresip(t, "baresip-source", "phone", lab.CarrierDallas, lab.Host4(lab.CarrierDallas, lab.DefaultHost), at)
 		if err := phone.Type("/dial sip:1@" + at.Addr().String()); err != nil {
 			t.Fatal(err)
 		}

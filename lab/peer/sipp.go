@@ -38,6 +38,8 @@ type Run struct {
 	Calls   int
 	PerSec  int
 	Ceiling time.Duration
+	// More are further arguments of SIPp.
+	More []string
 }
 
 // serial numbers the runs of this process, so that each has its own files.
@@ -58,9 +60,21 @@ func StartCaller(r Run) (*SIPp, error) {
 	if ceiling == 0 {
 		ceiling = time.Minute
 	}
-	return r.start(r.Remote.String(), "-s", r.Number,
-		"-m", strconv.Itoa(calls), "-r", strconv.Itoa(rate),
-		"-timeout", strconv.Itoa(int(ceiling.Seconds()))+"s", "-timeout_error")
+	args := []string{
+		r.Remote.String(), "-s", r.Number, "-m", strconv.Itoa(calls), "-r", strconv.Itoa(rate),
+		"-timeout", strconv.Itoa(int(ceiling.Seconds())) + "s", "-timeout_error",
+		// Its default digest URI has no user part; that of the request is right.
+		"-auth_uri", fmt.Sprintf("%s@%s;transport=%s", r.Number, r.Remote, r.transport()),
+	}
+	return r.start(append(args, r.More...)...)
+}
+
+// transport is what SIPp writes for [transport].
+func (r Run) transport() string {
+	if r.TCP {
+		return "TCP"
+	}
+	return "UDP"
 }
 
 // start writes the scenario and starts SIPp with it.

@@ -46,7 +46,8 @@ type Phone struct {
 	Local netip.AddrPort
 	// Outbound is the proxy that all its calls go to.
 	Outbound netip.AddrPort
-	// Username, Password and Realm are its credentials; empty without digest.
+	// Username is its user, which is all that baresip answers for; Password and
+	// Realm are its credentials for digest.
 	Username, Password, Realm string
 	// Keys and Authority are for TLS: its certificate, and whom it trusts.
 	Keys      KeyPair
@@ -92,8 +93,8 @@ func StartBaresip(p Phone) (*Softphone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baresip's key: %w", err)
 	}
-	account := fmt.Sprintf("<sip:phone@%s;transport=tls>;regint=0;answermode=auto;outbound=\"sip:%s;transport=tls\"\n",
-		p.Local.String(), p.Outbound)
+	account := fmt.Sprintf("<sip:%s@%s;transport=tls>;regint=0;answermode=auto;outbound=\"sip:%s;transport=tls\"\n",
+		p.Username, p.Local, p.Outbound)
 	return p.start("baresip", map[string]string{
 		"keys.pem": string(cert) + string(key),
 		"accounts": account,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tandem-sbc/tandem/lab"
 	"github.com/tandem-sbc/tandem/lab/peer"
@@ -89,11 +90,13 @@ func (c *Cluster) Start() error {
 	return nil
 }
 
-// Stop stops every node.
+// Stop stops every node, all at the same time.
 func (c *Cluster) Stop() {
+	var all sync.WaitGroup
 	for _, n := range c.Nodes {
-		n.Stop()
+		all.Go(n.Stop)
 	}
+	all.Wait()
 }
 
 // Node returns the node at a place.
