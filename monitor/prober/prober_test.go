@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// DEC-16: "cycle 60 s; on no reply within 2 s the probe is repeated twice at once as new transactions; three misses ... = down ... up after two
-// good in a row, probed every 5 s while down."
+// DEC-16: cycle 60 s; on no reply within 2 s the probe is repeated twice at once as new transactions; three misses are down; up after two good
+// ones in a row, probed every 5 s while down.
 func TestDEC16_ExactInstants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -284,7 +284,7 @@ func TestTableSwap(t *testing.T) {
 	})
 }
 
-// DEC-13: "Newcomers inherit the old record until their first own result."
+// DEC-13: newcomers inherit the old record until their first own result.
 func TestDEC13_Inherit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *Config) { c.Spread = 2 * time.Second; c.Random = rand.New(rand.NewPCG(3, 4)) })
@@ -322,7 +322,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// DEC-13: "A node whose monotonic clock jumped more than one interval discards its verdicts and probes before publishing."
+// DEC-13: a node whose monotonic clock jumped more than one interval discards its verdicts and probes before publishing.
 func TestDEC13_ClockJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)

@@ -101,7 +101,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// DEC-12: "Isolated = all monitored members of at least three groups went silent within one interval AND no peer node and no provider answers."
+// DEC-12: isolated = all monitored members of at least three groups went silent within one interval and no peer node and no provider answers.
 func TestDEC12_Isolated(t *testing.T) {
 	const interval = 10 * time.Second
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
