@@ -21,6 +21,9 @@ const (
 	AlarmHalted = "config_halted"
 	// AlarmBoot: peers have seen a later boot of this node; it must be restarted.
 	AlarmBoot = "boot_stale"
+	// AlarmClock: the clocks of this node and of a peer differ by more than two
+	// seconds, so digest nonces of one may be stale at the other (DEC-25).
+	AlarmClock = "clock_offset"
 )
 
 // Alarm is something that an operator must act on.

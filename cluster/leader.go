@@ -28,6 +28,7 @@ func (n *Node) keep() {
 		}
 		n.watchQuorum()
 		n.watchVersion()
+		n.watchClocks()
 		if n.raft.State() == raft.Leader {
 			n.lead()
 		}
@@ -135,64 +136,6 @@ func (n *Node) offerInitial() {
 			n.log.Warn("initial document was not taken", "error", err)
 		}
 	}()
-}
-
-// caughtUp reports whether this node has applied all that it knows to be committed,
-// under a leader.
-func (n *Node) caughtUp() bool {
-	_, id := n.raft.LeaderWithID()
-	commit := n.raft.CommitIndex()
-	return id != "" && commit > 0 && n.raft.AppliedIndex() >= commit
-}
-
-// watchVersion raises an alarm when the replay is over and the cluster's document is
-// still older than the running table: the cluster lost its memory (DEC-14).
-func (n *Node) watchVersion() {
-	running, _, _, _ := n.publisher.state()
-	if running.Version.Revision == 0 || !n.caughtUp() || n.quorumAge() > 0 {
-		return
-	}
-	e, ok := n.machine.current()
-	if !ok {
-		e.Version.Cluster, e.Version.Generation = n.cfg.Cluster, 1
-	}
-	switch decide(n.cfg.Cluster, running.Version, e.Version) {
-	case refuseLower:
-		n.alarms.raise(AlarmLower, "the cluster has "+e.Version.String()+", this node runs "+running.Version.String())
-	case publishIt:
-		n.alarms.clear(AlarmLower)
-	}
-}
-
-// watchQuorum keeps the moment since which there is no quorum.
-func (n *Node) watchQuorum() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.hasQuorum() {
-		n.lostQuorum = time.Time{}
-	} else if n.lostQuorum.IsZero() {
-		n.lostQuorum = time.Now()
-	}
-}
-
-// hasQuorum reports whether a write would be possible, as far as this node can know:
-// it leads with a valid lease, or it hears a leader.
-func (n *Node) hasQuorum() bool {
-	if n.raft.State() == raft.Leader {
-		return true
-	}
-	_, id := n.raft.LeaderWithID()
-	return id != "" && time.Since(n.raft.LastContact()) < 3*n.cfg.RaftTimeout
-}
-
-// quorumAge is how long there has been no quorum; 0 when there is.
-func (n *Node) quorumAge() time.Duration {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.lostQuorum.IsZero() {
-		return 0
-	}
-	return time.Since(n.lostQuorum)
 }
 
 // servers returns raft's latest configuration.

@@ -119,6 +119,7 @@ func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map
 		return err
 	}
 	n.ic.OnStaleBoot(n.staleBoot)
+	n.ic.OnChange(n.catchUp)
 	n.ic.OnStream(hello.Propose, n.serveProposal)
 	n.layer = newStreamLayer(n.ic, s.raft, n.nameOf)
 	n.meta = gossip.Meta{

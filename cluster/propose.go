@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -59,6 +58,9 @@ func (n *Node) Propose(ctx context.Context, c Change) (trunkgroup.Version, error
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, DefaultProposeTimeout)
 		defer cancel()
+	}
+	if _, ok := n.running(); !ok {
+		return trunkgroup.Version{}, fmt.Errorf("%w: this node is not started", ErrNoLeader)
 	}
 	command, err := n.command(c)
 	if err != nil {
@@ -222,86 +224,4 @@ func (n *Node) awaitVersion(ctx context.Context, v trunkgroup.Version) {
 			return
 		}
 	}
-}
-
-// serveTimeout bounds how long the leader works on one proposal.
-const serveTimeout = 10 * time.Second
-
-// maxProposals bounds how many proposals of other nodes are served at once.
-const maxProposals = 8
-
-// serveProposal takes a proposal stream of another node.
-func (n *Node) serveProposal(conn net.Conn, from hello.Remote) {
-	select {
-	case n.proposals <- struct{}{}:
-	default:
-		// The proposer tries again.
-		_ = conn.Close()
-		return
-	}
-	if !n.track(conn) {
-		<-n.proposals
-		return
-	}
-	go func() {
-		defer func() { <-n.proposals }()
-		defer n.untrack(conn)
-		if err := n.answerProposal(conn); err != nil {
-			n.log.Debug("proposal was not served", "node", from.Node, "error", err)
-		}
-	}()
-}
-
-func (n *Node) answerProposal(conn net.Conn) error {
-	if err := conn.SetDeadline(time.Now().Add(serveTimeout)); err != nil {
-		return err
-	}
-	command, err := readBlock(conn, maxCommand)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(n.ctx, serveTimeout)
-	defer cancel()
-	a := n.apply(ctx, command)
-	return writeBlock(conn, a.append(nil))
-}
-
-// apply is the leader's part: it checks the command again, since this build may
-// know better than the proposer's, and commits it.
-func (n *Node) apply(ctx context.Context, command []byte) answer {
-	set, err := fsm.DecodeSet(command)
-	if err == nil {
-		err = set.Check()
-	}
-	if err == nil {
-		next := n.newest()
-		next.Revision++
-		err = n.validate(set.Document, next)
-	}
-	if err != nil {
-		return answer{verdict: verdictRefused, message: err.Error()}
-	}
-	timeout := serveTimeout
-	if at, ok := ctx.Deadline(); ok {
-		timeout = max(min(timeout, time.Until(at)), time.Millisecond)
-	}
-	future := n.raft.Apply(command, timeout)
-	if err := future.Error(); err != nil {
-		// Whatever it is (lost leadership, transfer, shutdown), the same command may
-		// be proposed again without harm.
-		n.log.Debug("a change was not committed", "error", err)
-		return answer{verdict: verdictRetry, message: err.Error()}
-	}
-	result, ok := future.Response().(fsm.Result)
-	if !ok {
-		return answer{verdict: verdictRefused, message: "cluster: unexpected response of the state machine"}
-	}
-	var conflict *fsm.ConflictError
-	switch {
-	case errors.As(result.Err, &conflict):
-		return answer{verdict: verdictConflict, version: conflict.Have}
-	case result.Err != nil:
-		return answer{verdict: verdictRefused, version: result.Version, message: result.Err.Error()}
-	}
-	return answer{verdict: verdictDone, version: result.Version}
 }

@@ -175,8 +175,7 @@ func (p *publisher) confirm(e *fsm.Entry) {
 	}
 	p.mu.Unlock()
 	if !same {
-		// Two histories: the cluster was set up again without raising the generation.
-		p.alarms.raise(AlarmLower, fmt.Sprintf("%s: another document runs under the same version", e.Version))
+		p.alarms.raise(AlarmLower, otherHistory(e.Version))
 	}
 }
 

@@ -24,17 +24,34 @@ func (n *Node) Publish(key string, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	all := true
-	for _, m := range n.gossip.Members() {
-		if m.Name != n.cfg.Node && !n.ic.Send(m.Name, kindRecords, batch) {
-			all = false
-		}
+	reached := make(map[string]bool)
+	for _, p := range n.ic.Peers() {
+		reached[p.Name] = p.Up && n.ic.Send(p.Name, kindRecords, batch)
 	}
-	if !all {
-		n.gossip.Spread(key, batch)
+	for _, m := range n.gossip.Members() {
+		if m.Name != n.cfg.Node && !reached[m.Name] {
+			n.gossip.Spread(key, batch)
+			break
+		}
 	}
 	return nil
 }
+
+// catchUp sends all records of this node to a peer that came up: it may have missed
+// some, and gossip's own exchange takes up to half a minute.
+func (n *Node) catchUp(p interconnect.Peer) {
+	if !p.Up {
+		return
+	}
+	for _, batch := range n.gossip.Own(maxBatch) {
+		if !n.ic.Send(p.Name, kindRecords, batch) {
+			return
+		}
+	}
+}
+
+// maxBatch bounds one frame of records in octets.
+const maxBatch = 32 << 10
 
 // Records returns the latest record of every key and observer, this node's own
 // included.

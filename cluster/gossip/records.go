@@ -27,6 +27,31 @@ func (g *Gossip) Spread(key string, batch []byte) {
 	g.queue.QueueBroadcast(broadcast{name: g.cfg.Node + "\x00" + key, wire: batch})
 }
 
+// Own returns this node's own records in batches of about limit octets.
+func (g *Gossip) Own(limit int) [][]byte {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var batches [][]byte
+	var batch []byte
+	for id, r := range g.store.records {
+		if id.observer != g.cfg.Node {
+			continue
+		}
+		if len(batch) == 0 || len(batch) >= limit {
+			if len(batch) > 0 {
+				batches = append(batches, batch)
+			}
+			batch = []byte{recordsVersion}
+		}
+		batch = r.append(batch, now)
+	}
+	if len(batch) > 0 {
+		batches = append(batches, batch)
+	}
+	return batches
+}
+
 // Receive takes a batch that came by another way than gossip. It only enqueues;
 // the octets are copied.
 func (g *Gossip) Receive(batch []byte) { g.enqueue(batch, false) }
