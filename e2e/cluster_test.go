@@ -18,10 +18,10 @@ import (
 type revision struct {
 	Generation uint64 `json:"generation"`
 	Revision   uint64 `json:"revision"`
-	Document   string `json:"-"`
+	Document   string `json:"text"`
 }
 
-// revisionOf asks a node for its revision and its document.
+// revisionOf asks a node for its document and the revision of it.
 func revisionOf(n *tandem.Node) (revision, error) {
 	var r revision
 	out, err := n.Command("config", "show", "-o", "json")
@@ -31,9 +31,7 @@ func revisionOf(n *tandem.Node) (revision, error) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return r, fmt.Errorf("config show of %s: %w: %s", n.Name, err, out)
 	}
-	text, err := n.Command("config", "show")
-	r.Document = string(text)
-	return r, err
+	return r, nil
 }
 
 // equalTables waits until all nodes route from the same table, newer than old,
