@@ -18,7 +18,7 @@ type Node struct {
 	Name       string               `json:"name"` // for reports; default: the address
 	Addr       netip.AddrPort       `json:"addr"`
 	Transport  trunkgroup.Transport `json:"transport"`             // default UDP
-	ServerName string               `json:"server_name,omitempty"` // TLS
+	ServerName string               `json:"server_name,omitempty"` // of TLS; default: the address
 }
 
 // CallerConfig describes the calling side.
@@ -123,6 +123,9 @@ func newNode(cfg CallerConfig, n Node, local func(Node) netip.AddrPort) *node {
 	}
 	if n.Name == "" {
 		n.Name = n.Addr.String()
+	}
+	if n.ServerName == "" && n.Transport == trunkgroup.TLS {
+		n.ServerName = n.Addr.Addr().String()
 	}
 	own := local(n)
 	r := &node{Node: n, local: own, sentBy: own.String(), host: cfg.Host, contact: own.String()}

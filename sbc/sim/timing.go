@@ -5,8 +5,8 @@ import "time"
 // Timers are the SIP timers of one side (RFC 3261 17.1.1.2). Zero values mean the
 // RFC's: T1 500 ms, T2 4 s.
 type Timers struct {
-	T1 time.Duration // first retransmission interval
-	T2 time.Duration // cap of the interval for finals and non-INVITE requests
+	T1 time.Duration `json:"t1_ns,omitempty"` // first retransmission interval
+	T2 time.Duration `json:"t2_ns,omitempty"` // cap of the interval for finals and non-INVITE requests
 }
 
 func (t Timers) withDefaults() Timers {
