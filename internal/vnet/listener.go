@@ -13,6 +13,7 @@ type Listener struct {
 	at      netip.AddrPort
 	backlog []*Conn
 	closed  bool
+	changed signal
 }
 
 // Listen opens a listener on a port of the host; 0 picks one.
@@ -43,7 +44,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			l.backlog = l.backlog[1:]
 			return c, nil
 		}
-		l.n.wait(noDeadline)
+		l.n.wait(&l.changed, noDeadline)
 	}
 }
 
@@ -60,7 +61,7 @@ func (l *Listener) Close() error {
 		c.in.fail(errReset)
 		c.out.fail(errReset)
 	}
-	l.n.broadcast()
+	l.changed.wake()
 	return nil
 }
 

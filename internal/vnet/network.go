@@ -13,7 +13,7 @@ import (
 // any goroutine.
 type Network struct {
 	mu        sync.Mutex
-	wake      chan struct{} // closed and replaced whenever something changed
+	dials     signal // of those who wait for a connection
 	links     map[[2]string]link
 	listeners map[netip.AddrPort]*Listener
 	packets   map[netip.AddrPort]*PacketConn
@@ -32,7 +32,6 @@ type link struct {
 // New makes a network without delay; the seed decides which packets are lost.
 func New(seed uint64) *Network {
 	return &Network{
-		wake:      make(chan struct{}),
 		links:     make(map[[2]string]link),
 		listeners: make(map[netip.AddrPort]*Listener),
 		packets:   make(map[netip.AddrPort]*PacketConn),
@@ -102,12 +101,14 @@ func (n *Network) Crash(h *Host) {
 	for at, l := range n.listeners {
 		if at.Addr() == h.addr {
 			l.closed = true
+			l.changed.wake()
 			delete(n.listeners, at)
 		}
 	}
 	for at, p := range n.packets {
 		if at.Addr() == h.addr {
 			p.closed = true
+			p.changed.wake()
 			delete(n.packets, at)
 		}
 	}
@@ -117,16 +118,35 @@ func (n *Network) Crash(h *Host) {
 // errReset is what both ends of a crashed host's streams see.
 var errReset = errors.New("vnet: connection reset by peer")
 
-// broadcast wakes everybody who waits; the caller holds mu.
+// broadcast wakes everybody who waits: a link or a host changed. The caller holds mu.
 func (n *Network) broadcast() {
-	close(n.wake)
-	n.wake = make(chan struct{})
+	n.dials.wake()
+	for h := range n.streams {
+		h.changed.wake()
+	}
+	for _, l := range n.listeners {
+		l.changed.wake()
+	}
 }
 
-// wait blocks until something changes or until the moment at; zero waits for a
-// change alone. The caller holds mu, which is released meanwhile.
-func (n *Network) wait(at time.Time) {
-	changed := n.wake
+// signal wakes those who wait for one thing to change. Guarded by Network.mu.
+type signal struct{ waiters chan struct{} }
+
+// wake ends all waits.
+func (s *signal) wake() {
+	if s.waiters != nil {
+		close(s.waiters)
+		s.waiters = nil
+	}
+}
+
+// wait blocks until s is woken or until the moment at; zero waits for s alone. The
+// caller holds mu, which is released meanwhile.
+func (n *Network) wait(s *signal, at time.Time) {
+	if s.waiters == nil {
+		s.waiters = make(chan struct{})
+	}
+	changed := s.waiters
 	n.mu.Unlock()
 	defer n.mu.Lock()
 	if at.IsZero() {

@@ -16,12 +16,13 @@ const queueLength = 4096
 
 // PacketConn is a UDP-like socket.
 type PacketConn struct {
-	n      *Network
-	host   *Host
-	at     netip.AddrPort
-	queue  []packet
-	closed bool
-	readBy time.Time
+	n       *Network
+	host    *Host
+	at      netip.AddrPort
+	queue   []packet
+	closed  bool
+	readBy  time.Time
+	changed signal
 }
 
 type packet struct {
@@ -59,7 +60,7 @@ func (p *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 			p.queue = p.queue[1:]
 			return copy(b, got.data), net.UDPAddrFromAddrPort(got.from), nil
 		}
-		p.n.wait(p.readBy)
+		p.n.wait(&p.changed, p.readBy)
 	}
 }
 
@@ -89,7 +90,7 @@ func (p *PacketConn) WriteTo(b []byte, to net.Addr) (int, error) {
 		defer p.n.mu.Unlock()
 		if !target.closed && len(target.queue) < queueLength {
 			target.queue = append(target.queue, sent)
-			p.n.broadcast()
+			target.changed.wake()
 		}
 	})
 	return len(b), nil
@@ -104,7 +105,7 @@ func (p *PacketConn) Close() error {
 	}
 	p.closed = true
 	delete(p.n.packets, p.at)
-	p.n.broadcast()
+	p.changed.wake()
 	return nil
 }
 
@@ -119,7 +120,7 @@ func (p *PacketConn) SetReadDeadline(t time.Time) error {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	p.readBy = t
-	p.n.broadcast()
+	p.changed.wake()
 	return nil
 }
 

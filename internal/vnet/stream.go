@@ -21,6 +21,8 @@ type half struct {
 	size     int
 	err      error // what both ends see after a reset
 	closed   bool  // the reader has gone
+	ends     int   // how many of the two ends are closed
+	changed  signal
 }
 
 // segment is one write on its way; fin says that the writer closed.
@@ -36,11 +38,12 @@ func (h *half) push(s segment) {
 	s.at = time.Now().Add(h.link().delay)
 	h.segments = append(h.segments, s)
 	h.size += len(s.data)
-	h.n.broadcast()
+	h.changed.wake()
 }
 
 func (h *half) fail(err error) {
 	h.err = err
+	h.changed.wake()
 	delete(h.n.streams, h)
 }
 
@@ -87,14 +90,14 @@ func (c *Conn) Read(b []byte) (int, error) {
 				if s.data = s.data[n:]; len(s.data) == 0 {
 					c.in.segments = c.in.segments[1:]
 				}
-				c.n.broadcast()
+				c.in.changed.wake()
 				return n, nil
 			}
 			if wake.IsZero() || s.at.Before(wake) {
 				wake = s.at
 			}
 		}
-		c.n.wait(wake)
+		c.n.wait(&c.in.changed, wake)
 	}
 }
 
@@ -116,7 +119,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 			c.out.push(segment{data: append([]byte(nil), b...)})
 			return len(b), nil
 		}
-		c.n.wait(c.writeBy)
+		c.n.wait(&c.out.changed, c.writeBy)
 	}
 }
 
@@ -130,7 +133,12 @@ func (c *Conn) Close() error {
 	}
 	c.closed, c.in.closed = true, true
 	c.out.push(segment{fin: true})
-	delete(c.n.streams, c.in)
+	c.in.changed.wake()
+	for _, h := range []*half{c.in, c.out} {
+		if h.ends++; h.ends == 2 {
+			delete(c.n.streams, h)
+		}
+	}
 	return nil
 }
 
@@ -161,7 +169,8 @@ func (c *Conn) deadlines(read, write *time.Time) error {
 	if write != nil {
 		c.writeBy = *write
 	}
-	c.n.broadcast()
+	c.in.changed.wake()
+	c.out.changed.wake()
 	return nil
 }
 
@@ -175,7 +184,7 @@ func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() {
 		h.n.mu.Lock()
 		defer h.n.mu.Unlock()
-		h.n.broadcast()
+		h.n.dials.wake()
 	})
 	defer stop()
 	h.n.mu.Lock()
@@ -199,9 +208,9 @@ func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 		if !arrives.IsZero() && !time.Now().Before(arrives) {
 			mine, theirs := h.n.pair(h, l.host, netip.AddrPortFrom(h.addr, h.n.port()), to)
 			l.backlog = append(l.backlog, theirs)
-			h.n.broadcast()
+			l.changed.wake()
 			return mine, nil
 		}
-		h.n.wait(arrives)
+		h.n.wait(&h.n.dials, arrives)
 	}
 }
