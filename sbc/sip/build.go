@@ -1,9 +1,6 @@
 package sip
 
-import (
-	"net/netip"
-	"strconv"
-)
+import "strconv"
 
 // AppendStatusLine appends "SIP/2.0 code reason". An empty reason becomes the usual one of the code.
 func AppendStatusLine(dst []byte, code int, reason string) []byte {
@@ -42,48 +39,6 @@ func AppendHeaderInt(dst []byte, name string, n int64) []byte {
 	dst = append(dst, ':', ' ')
 	dst = strconv.AppendInt(dst, n, 10)
 	return append(dst, '\r', '\n')
-}
-
-// AppendCSeq appends a CSeq line.
-func AppendCSeq(dst []byte, number uint32, method string) []byte {
-	dst = append(dst, "CSeq: "...)
-	dst = strconv.AppendUint(dst, uint64(number), 10)
-	dst = append(dst, ' ')
-	dst = appendClean(dst, method)
-	return append(dst, '\r', '\n')
-}
-
-// AppendVia appends a Via line of our own: transport in upper case ("UDP"), sent-by, branch with its cookie, and the rport flag when
-// asked for (RFC 3581).
-func AppendVia(dst []byte, transport string, sentBy netip.AddrPort, branch []byte, rport bool) []byte {
-	dst = append(dst, "Via: SIP/2.0/"...)
-	dst = append(dst, transport...)
-	dst = append(dst, ' ')
-	dst = AppendHostPort(dst, sentBy)
-	if rport {
-		dst = append(dst, ";rport"...)
-	}
-	dst = append(dst, ";branch="...)
-	dst = appendClean(dst, branch)
-	return append(dst, '\r', '\n')
-}
-
-// AppendHostPort appends an address as it stands in a URI or Via: an IPv6 address in brackets and without zone, an IPv4-mapped one
-// as IPv4; the port is left out when 0.
-func AppendHostPort(dst []byte, a netip.AddrPort) []byte {
-	addr := a.Addr().Unmap().WithZone("")
-	if addr.Is6() {
-		dst = append(dst, '[')
-		dst = addr.AppendTo(dst)
-		dst = append(dst, ']')
-	} else {
-		dst = addr.AppendTo(dst)
-	}
-	if a.Port() == 0 {
-		return dst
-	}
-	dst = append(dst, ':')
-	return strconv.AppendUint(dst, uint64(a.Port()), 10)
 }
 
 // AppendBody ends the header block: Content-Type when there is a body, Content-Length always, the blank line, the body as it is.

@@ -169,7 +169,7 @@ func contentLength(header []byte) (length, count int, ok bool) {
 			continue
 		}
 		colon := bytes.IndexByte(line, ':')
-		if colon < 0 || LookupHeader(trim(line[:colon])) != ContentLength {
+		if colon < 0 || lookupHeader(trim(line[:colon])) != ContentLength {
 			continue
 		}
 		count++

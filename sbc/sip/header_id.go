@@ -140,8 +140,8 @@ func groupByLength() (groups [longestName + 1][]HeaderID) {
 	return groups
 }
 
-// LookupHeader returns the id of a header name in any case or in compact form, Other for an unknown name.
-func LookupHeader(name []byte) HeaderID {
+// lookupHeader returns the id of a header name in any case or in compact form, Other for an unknown name.
+func lookupHeader(name []byte) HeaderID {
 	n := len(name)
 	if n == 1 {
 		if c := name[0] | 0x20; c >= 'a' && c <= 'z' {

@@ -53,9 +53,3 @@ func internMethod(b []byte) (method string, known bool) {
 	}
 	return string(b), false
 }
-
-// KnownMethod tells whether the method is one that Tandem knows by name.
-func KnownMethod(method string) bool {
-	_, known := internMethod([]byte(method))
-	return known
-}

@@ -107,7 +107,7 @@ func TestHeaderLookup(t *testing.T) {
 			t.Errorf("header %d: name %q", id, name)
 		}
 		for _, spelling := range []string{name, strings.ToUpper(name), strings.ToLower(name)} {
-			if got := LookupHeader([]byte(spelling)); got != id {
+			if got := lookupHeader([]byte(spelling)); got != id {
 				t.Errorf("%s: %d, want %d", spelling, got, id)
 			}
 		}
@@ -117,7 +117,7 @@ func TestHeaderLookup(t *testing.T) {
 		"s": Subject, "r": ReferTo, "b": ReferredBy, "o": Event, "u": AllowEvents, "x": SessionExpires, "y": Identity,
 		"q": Other, "1": Other, "": Other, "Vi": Other, "X-Unknown": Other, strings.Repeat("a", 300): Other,
 	} {
-		if got := LookupHeader([]byte(name)); got != want {
+		if got := lookupHeader([]byte(name)); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

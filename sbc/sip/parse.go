@@ -206,7 +206,7 @@ func (p *parser) headerLine(pos int) (next int) {
 	for valueEnd > valueOff && isBlank(b[valueEnd-1]) {
 		valueEnd--
 	}
-	f := field{name: spanOf(pos, nameEnd), value: spanOf(valueOff, valueEnd), id: LookupHeader(b[pos:nameEnd])}
+	f := field{name: spanOf(pos, nameEnd), value: spanOf(valueOff, valueEnd), id: lookupHeader(b[pos:nameEnd])}
 	if f.id == Other && !isToken(b[pos:nameEnd]) {
 		p.bad("Bad Header Name")
 		return next

@@ -97,8 +97,6 @@ func TestBuildersStrip(t *testing.T) {
 		"status line":  AppendStatusLine(nil, 400, evil),
 		"request line": AppendRequestLine(nil, INVITE, evil),
 		"header":       AppendHeader(nil, "Subject", []byte(evil), []byte(evil)),
-		"cseq":         AppendCSeq(nil, 1, evil),
-		"via":          AppendVia(nil, "UDP", source("192.0.2.1:5060"), []byte(evil), true),
 		"body":         AppendBody(nil, []byte(evil), []byte("x"))[:0],
 	} {
 		if bytes.Count(got, []byte("\n")) > 1 || bytes.Count(got, []byte("\r")) > 1 || bytes.IndexByte(got, 0) >= 0 {
@@ -116,9 +114,6 @@ func TestBuildersStrip(t *testing.T) {
 
 func TestBuilders(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{string(AppendVia(nil, "TLS", source("[2001:db8::1]:5061"), []byte("z9hG4bKx"), true)), "Via: SIP/2.0/TLS [2001:db8::1]:5061;rport;branch=z9hG4bKx\r\n"},
-		{string(AppendHostPort(nil, netip.AddrPortFrom(netip.MustParseAddr("::ffff:192.0.2.1"), 0))), "192.0.2.1"},
-		{string(AppendHostPort(nil, source("[fe80::1%eth0]:1"))), "[fe80::1]:1"},
 		{string(AppendHeaderInt(nil, "Expires", 60)), "Expires: 60\r\n"},
 		{string(AppendRequestLine(nil, ACK, []byte("sip:a@b"))), "ACK sip:a@b SIP/2.0\r\n"},
 		{string(AppendStatusLine(nil, 699, "")), "SIP/2.0 699 Global Failure\r\n"},
