@@ -185,9 +185,9 @@ func TestDEC12_IsolatedNode(t *testing.T) {
 		c := newCluster(t, tableOf(t, 4, 2, nil), "dallas-1")
 		n := c.nodes[0]
 		c.set(func() { c.dead[addr("dallas", 3, 0)] = true })
-		wait(15 * time.Second)
+		wait(35 * time.Second)
 		c.set(func() { c.cut["dallas-1"] = true })
-		wait(6 * time.Second)
+		wait(6500 * time.Millisecond)
 		if !n.Isolated() || !slices.Equal(n.isolated, []bool{true}) {
 			t.Fatalf("isolated %v, told %v", n.Isolated(), n.isolated)
 		}

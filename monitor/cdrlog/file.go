@@ -133,10 +133,18 @@ func (o *out) append(lines []byte) error {
 	return nil
 }
 
+// finish takes off what a failed try left behind the last whole line.
+func (o *out) finish() error {
+	if err := errors.Join(o.f.Truncate(o.size), o.f.Sync()); err != nil {
+		return fmt.Errorf("finish %s: %w", o.cfg.Path, err)
+	}
+	return nil
+}
+
 // rotate puts the file aside. The caller opens a new one.
 func (o *out) rotate(now time.Time) error {
-	if err := o.f.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", o.cfg.Path, err)
+	if err := o.finish(); err != nil {
+		return err
 	}
 	ext := filepath.Ext(o.cfg.Path)
 	base := o.cfg.Path[:len(o.cfg.Path)-len(ext)]

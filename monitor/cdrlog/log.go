@@ -23,6 +23,7 @@ type Log struct {
 
 	written, refused, unusable, errors, bytes atomic.Uint64
 	failingSince                              atomic.Int64 // Unix milliseconds, 0 = works
+	left                                      atomic.Int64 // records that Stop gave up
 }
 
 // Open opens the file, repairs its end and starts the writer.
@@ -92,8 +93,8 @@ func (l *Log) Stop(ctx context.Context) error {
 		l.giveUp.Do(func() { close(l.abort) })
 		<-l.done
 	}
-	if left := l.queue.size.Load(); left > 0 {
-		return fmt.Errorf("cdrlog: %d records could not be written: %w", left, ctx.Err())
+	if left := l.left.Load(); left > 0 {
+		return fmt.Errorf("cdrlog: %d records could not be written: %w", left, context.Cause(ctx))
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func (w *writer) run() {
 		}
 		begun := time.Now()
 		if !w.drain() {
+			l.left.Store(int64(len(l.queue.take(w.pending))))
 			return
 		}
 		if l.closed.Load() && l.queue.size.Load() == 0 {
@@ -178,7 +179,7 @@ func (w *writer) close() {
 	if w.out == nil {
 		return
 	}
-	if err := errors.Join(w.out.f.Sync(), w.out.f.Close()); err != nil {
+	if err := errors.Join(w.out.finish(), w.out.f.Close()); err != nil {
 		w.log.cfg.Logger.Error("closing the call record file", "error", err)
 	}
 }

@@ -25,15 +25,8 @@ type fakeServer struct {
 func newFakeServer(t *testing.T) *fakeServer {
 	t.Helper()
 	s := &fakeServer{zone: make(map[string][]string), asked: make(map[string]int)}
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pc, l := listenBoth(t)
 	s.addr = pc.LocalAddr().String()
-	l, err := net.Listen("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, server := range []*dns.Server{{PacketConn: pc, Handler: s}, {Listener: l, Handler: s}} {
 		done := make(chan struct{})
 		started := make(chan struct{})
@@ -49,6 +42,26 @@ func newFakeServer(t *testing.T) *fakeServer {
 		})
 	}
 	return s
+}
+
+// listenBoth binds one port for UDP and TCP. The TCP half may be taken by somebody else's connection: then another port is tried.
+func listenBoth(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 100 {
+		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("tcp", pc.LocalAddr().String())
+		if err == nil {
+			return pc, l
+		}
+		if err := pc.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no port is free for UDP and TCP")
+	return nil, nil
 }
 
 // set gives a name its records of one type; none removes them.
