@@ -64,9 +64,7 @@ func askPeers(ctx context.Context, cfg interconnect.Config, peers []Peer) uint64
 	var highest uint64
 	var wg sync.WaitGroup
 	for _, p := range peers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			seen, err := interconnect.Inquire(ctx, cfg, interconnect.Endpoint{Name: p.Name, Address: p.Interconnect})
 			if err != nil {
 				cfg.Logger.Debug("peer tells no boot number", "peer", p.Name, "error", err)
@@ -75,7 +73,7 @@ func askPeers(ctx context.Context, cfg interconnect.Config, peers []Peer) uint64
 			mu.Lock()
 			defer mu.Unlock()
 			highest = max(highest, seen)
-		}()
+		})
 	}
 	wg.Wait()
 	return highest

@@ -102,7 +102,7 @@ func (c Config) withDefaults() (Config, dialmap.Map, error) {
 	names := map[string]bool{}
 	for i, v := range c.Voters {
 		if v.Name == "" || v.Address == "" || names[v.Name] {
-			faults = append(faults, fmt.Errorf("Voters[%d]: name and address are needed, and each name once", i))
+			faults = append(faults, fmt.Errorf("voters[%d]: name and address are needed, and each name once", i))
 		}
 		names[v.Name] = true
 	}

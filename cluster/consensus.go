@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tandem-sbc/tandem/cluster/logs"
 )
@@ -43,7 +44,7 @@ func openStore(dataDir string) (*store, error) {
 		Path:        filepath.Join(dir, "log.db"),
 		BoltOptions: &bbolt.Options{Timeout: lockTimeout},
 	})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("cluster: %s is in use by another process: %w", dataDir, err)
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func entry(generation, revision uint64, document string) fsm.Entry {
 }
 
 // "boot = a counter fsynced before the first packet (data lost: highest seen by
-// peers + 1)" (DEC-13)
+// peers + 1)" (DEC-13).
 func TestDEC13_BootNumber(t *testing.T) {
 	dir := t.TempDir()
 	nobody := func() uint64 { return 0 }

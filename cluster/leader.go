@@ -118,9 +118,7 @@ func (n *Node) offerInitial() {
 		return
 	}
 	n.offering.Store(true)
-	n.wg.Add(1)
-	go func() {
-		defer n.wg.Done()
+	n.wg.Go(func() {
 		defer n.offering.Store(false)
 		none := uint64(0)
 		v, err := n.Propose(n.ctx, Change{
@@ -135,7 +133,7 @@ func (n *Node) offerInitial() {
 		default:
 			n.log.Warn("initial document was not taken", "error", err)
 		}
-	}()
+	})
 }
 
 // servers returns raft's latest configuration.

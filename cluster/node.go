@@ -186,8 +186,7 @@ func (n *Node) Start() error {
 	if err := n.gossip.Start(); err != nil {
 		return err
 	}
-	n.wg.Add(1)
-	go func() { defer n.wg.Done(); n.keep() }()
+	n.wg.Go(n.keep)
 	return nil
 }
 

@@ -61,7 +61,7 @@ func TestApplyOnAnyNodeReachesAll(t *testing.T) {
 	}
 }
 
-// "a restart routes at once without quorum" (DEC-14)
+// "a restart routes at once without quorum" (DEC-14).
 func TestDEC14_LastKnownGoodWithoutQuorum(t *testing.T) {
 	l := newLab(t, "dal-1", "dal-2", "ash-1")
 	var nodes []*member

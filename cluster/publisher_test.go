@@ -13,7 +13,7 @@ import (
 )
 
 // "The shell publishes a table only if (generation, revision) > the running one. A
-// different cluster id or a lower pair is refused" (DEC-14)
+// different cluster id or a lower pair is refused" (DEC-14).
 func TestDEC14_Decide(t *testing.T) {
 	v := func(cluster string, generation, revision uint64) trunkgroup.Version {
 		return trunkgroup.Version{Cluster: cluster, Generation: generation, Revision: revision}

@@ -81,8 +81,7 @@ func (r *relay) forward(address string) string {
 			if err != nil {
 				return
 			}
-			r.wg.Add(1)
-			go func() { defer r.wg.Done(); r.pipe(c, address) }()
+			r.wg.Go(func() { r.pipe(c, address) })
 		}
 	}()
 	return l.Addr().String()

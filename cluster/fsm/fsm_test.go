@@ -53,9 +53,9 @@ func TestApply(t *testing.T) {
 		{"the current generation", set("d", generation(3)), version(3, 4), true, nil},
 	} {
 		got := s.Apply(c.command)
-		var conflict *ConflictError
+		var want, conflict *ConflictError
 		wrong := !errors.Is(got.Err, c.err)
-		if want, ok := c.err.(*ConflictError); ok {
+		if errors.As(c.err, &want) {
 			wrong = !errors.As(got.Err, &conflict) || *conflict != *want
 		}
 		if got.Version != c.version || got.Changed != c.changed || wrong {
@@ -71,7 +71,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// "unknown command = refuse to apply and stop being ready"
+// "unknown command = refuse to apply and stop being ready".
 func TestUnknownCommandHalts(t *testing.T) {
 	s := New("test")
 	s.Apply(set("a"))

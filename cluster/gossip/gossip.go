@@ -112,16 +112,15 @@ func (g *Gossip) Start() error {
 		return errors.Join(fmt.Errorf("gossip: start: %w", err), g.transport.Shutdown())
 	}
 	g.list = list
-	g.wg.Add(2)
-	go func() { defer g.wg.Done(); g.work() }()
-	go func() { defer g.wg.Done(); g.rejoin() }()
+	g.wg.Go(g.work)
+	g.wg.Go(g.rejoin)
 	return nil
 }
 
 // Stop says goodbye, so that the others need not suspect this node, for as long as
 // the context allows, and ends all. It may be called repeatedly.
 func (g *Gossip) Stop(ctx context.Context) error {
-	if g.ctx.Err() != nil {
+	if g.stopped() {
 		return nil
 	}
 	if g.list == nil {
@@ -171,13 +170,22 @@ func (g *Gossip) SetMeta(m Meta) error {
 	if err := g.encodeMeta(m); err != nil {
 		return err
 	}
-	if g.list == nil || g.ctx.Err() != nil {
+	if g.list == nil || g.stopped() {
 		return nil
 	}
 	if err := g.list.UpdateNode(time.Second); err != nil {
 		return fmt.Errorf("gossip: update: %w", err)
 	}
 	return nil
+}
+
+func (g *Gossip) stopped() bool {
+	select {
+	case <-g.ctx.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 func (g *Gossip) encodeMeta(m Meta) error {

@@ -40,9 +40,8 @@ func newTransport(cfg *Config, advertise *net.TCPAddr) *transport {
 }
 
 func (t *transport) start() {
-	t.wg.Add(2)
-	go func() { defer t.wg.Done(); t.readPackets() }()
-	go func() { defer t.wg.Done(); t.acceptStreams() }()
+	t.wg.Go(t.readPackets)
+	t.wg.Go(t.acceptStreams)
 }
 
 // FinalAdvertiseAddr implements memberlist.Transport.

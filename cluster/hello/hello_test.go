@@ -202,12 +202,12 @@ func (c *flip) Write(b []byte) (int, error) {
 // both.
 func TestEveryOctetIsUnderTheProofs(t *testing.T) {
 	for side := range 2 {
-		for at := 0; at < 250; at++ {
+		for at := range 250 {
 			x, y := net.Pipe()
 			limit := time.Now().Add(200 * time.Millisecond)
 			x.SetDeadline(limit)
 			y.SetDeadline(limit)
-			var d, a net.Conn = x, y
+			d, a := x, y
 			f := &flip{at: at}
 			if side == 0 {
 				f.Conn, d = x, f

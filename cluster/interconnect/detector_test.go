@@ -19,7 +19,7 @@ func detector(rtt time.Duration) *Detector {
 }
 
 // "heartbeat 250 ms on the warm stream, lost after 4 misses or srtt + 4 x rttvar
-// if longer, or at once on stream reset" (DEC-21)
+// if longer, or at once on stream reset" (DEC-21).
 func TestDEC21_LostAfterFourMisses(t *testing.T) {
 	d := detector(time.Millisecond)
 	d.Heard(ms(250), 0)

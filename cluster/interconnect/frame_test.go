@@ -22,7 +22,7 @@ func TestFrameRoundTrip(t *testing.T) {
 			t.Errorf("got %d %d %q %v, want %d %q", version, kind, payload, err, want.kind, want.payload)
 		}
 	}
-	if _, _, _, err := readFrame(r); err != io.EOF {
+	if _, _, _, err := readFrame(r); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v, want EOF", err)
 	}
 }

@@ -122,11 +122,7 @@ func (i *Interconnect) Start() {
 	i.started = true
 	i.mu.Unlock()
 	for _, l := range i.cfg.Listeners {
-		i.wg.Add(1)
-		go func() {
-			defer i.wg.Done()
-			i.acceptLoop(l)
-		}()
+		i.wg.Go(func() { i.acceptLoop(l) })
 	}
 	for _, p := range *i.peers.Load() {
 		i.launch(p)

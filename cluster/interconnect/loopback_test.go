@@ -98,9 +98,7 @@ func TestLoopbackMesh(t *testing.T) {
 	const frames = 500
 	var wg sync.WaitGroup
 	for n, i := range nodes {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for f := range frames {
 				for m := range nodes {
 					if n != m && !i.Send(fmt.Sprint("node-", m), 20, fmt.Append(nil, f)) {
@@ -108,7 +106,7 @@ func TestLoopbackMesh(t *testing.T) {
 					}
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	eventually(t, "all frames arrive", func() bool {

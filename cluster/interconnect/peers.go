@@ -54,11 +54,7 @@ func (i *Interconnect) launch(p *peer) {
 		return
 	}
 	p.launched = true
-	i.wg.Add(1)
-	go func() {
-		defer i.wg.Done()
-		p.run(i.ctx)
-	}()
+	i.wg.Go(func() { p.run(i.ctx) })
 }
 
 // forget removes a peer that nobody lists and that stayed away.

@@ -58,7 +58,7 @@ func TestStreamDelayCutAndHeal(t *testing.T) {
 		}
 		far.SetReadDeadline(time.Time{})
 		near.Close()
-		if _, err := far.Read(make([]byte, 1)); err != io.EOF {
+		if _, err := far.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("after the close: %v, want EOF", err)
 		}
 	})
