@@ -124,7 +124,7 @@ func New(key []byte, realm string, opts Options) (*Verifier, error) {
 // Realm is the realm of the challenges.
 func (v *Verifier) Realm() string { return v.realm }
 
-// Challenges returns the values of the two WWW-Authenticate headers of a 401, the preferred one first (RFC 8760 section 2.4): SHA-256,
+// Challenges returns the values of the two WWW-Authenticate headers of a 401, the preferred one first (RFC 8760): SHA-256,
 // then MD5. Both carry the same fresh nonce, bound to the source.
 func (v *Verifier) Challenges(now time.Time, source netip.Addr, stale bool) [2]string {
 	b := make([]byte, 0, 2*(len(v.realm)+128))

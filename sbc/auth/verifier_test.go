@@ -66,7 +66,7 @@ func ask(v *Verifier, now time.Time, authorization string) Result {
 	return v.Verify(now, testSource, "INVITE", []byte(testURI), []byte(authorization), testLookup)
 }
 
-// RFC 8760 section 2.4: one header field per algorithm, the most preferred first; the same nonce may stand in both.
+// RFC 8760: one header field per algorithm, the most preferred first; the same nonce may stand in both.
 func TestRFC8760_Challenges(t *testing.T) {
 	v := newTestVerifier(t, Options{})
 	list := v.Challenges(testStart, testSource, false)
