@@ -182,7 +182,11 @@ func TestCON01Once(t *testing.T) {
 	}
 	_ = second.SetLinger(0)
 	_ = second.Close()
-	if f := wait(t, "failure", got.failed); f.ref != 2 {
+	f := wait(t, "failure", got.failed)
+	if f.ref == 3 { // the peer closed before the writer knew that the ACK had left: reported, never repeated
+		f = wait(t, "failure", got.failed)
+	}
+	if f.ref != 2 {
 		t.Fatalf("failure %d: %v", f.ref, f.err)
 	}
 	if n := client.Counters().Resent.Load(); n != 1 || len(conns) != 0 {
