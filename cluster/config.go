@@ -125,6 +125,22 @@ func (c Config) withDefaults() (Config, dialmap.Map, error) {
 	return c, via, nil
 }
 
+// table compiles a document of this cluster. A document that names another cluster is
+// refused here, before it can become a revision (DEC-14).
+func (c *Config) table(document []byte, v trunkgroup.Version) (*trunkgroup.Table, error) {
+	if c.Compile == nil {
+		return nil, nil
+	}
+	t, err := c.Compile(document, v)
+	if err != nil {
+		return nil, err
+	}
+	if of := t.Document().Cluster; of != c.Cluster {
+		return nil, fmt.Errorf("cluster: the document is of the cluster %q, this is %q", of, c.Cluster)
+	}
+	return t, nil
+}
+
 // voter reports whether this node is a founding voter.
 func (c *Config) voter() bool {
 	for _, v := range c.Voters {

@@ -3,11 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 func TestApplyOnAnyNodeReachesAll(t *testing.T) {
@@ -225,6 +227,54 @@ func TestWitnessGivesLeadershipAway(t *testing.T) {
 	last := l.propose(a, "again")
 	l.agree(last, d, a)
 	eventually(t, "the witness keeps the document", func() bool { e, _ := w.Current(); return e.Version == last })
+}
+
+func TestTwoProcessesCannotShareADirectory(t *testing.T) {
+	l := newLab(t, "dal-1")
+	cfg := l.config("dal-1", t.TempDir())
+	m := l.start(cfg)
+	l.add("dal-2")
+	second := l.config("dal-2", cfg.DataDir)
+	if n, err := New(t.Context(), second); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second process got %v, %v", n, err)
+	}
+	l.stop(m)
+	// What was not started is stopped all the same, and leaves nothing open.
+	for range 2 {
+		n, err := New(t.Context(), second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Propose(t.Context(), Change{Document: []byte("x")}); !errors.Is(err, ErrNoLeader) {
+			t.Errorf("a change on a node that is not started: %v", err)
+		}
+		n.Status()
+		if err := n.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	taken, err := net.Listen("tcp", cfg.Gossip.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, err := New(t.Context(), cfg); err == nil {
+		t.Error("a node was built on an address that is taken")
+	}
+}
+
+func TestDocumentOfAnotherClusterIsRefused(t *testing.T) {
+	l := newLab(t, "dal-1")
+	cfg := l.config("dal-1", t.TempDir())
+	cfg.Compile = func(document []byte, v trunkgroup.Version) (*trunkgroup.Table, error) {
+		v.Cluster = string(document)
+		return compile(document, v)
+	}
+	m := l.start(cfg)
+	if _, err := m.Propose(t.Context(), Change{Document: []byte("other")}); err == nil || !strings.Contains(err.Error(), `cluster "other"`) {
+		t.Errorf("a document of another cluster: %v", err)
+	}
+	l.agree(l.propose(m, "test"), m)
 }
 
 func TestInitialDocument(t *testing.T) {

@@ -99,10 +99,7 @@ func (n *Node) command(c Change) ([]byte, error) {
 }
 
 func (n *Node) validate(document []byte, v trunkgroup.Version) error {
-	if n.cfg.Compile == nil {
-		return nil
-	}
-	_, err := n.cfg.Compile(document, v)
+	_, err := n.cfg.table(document, v)
 	return err
 }
 

@@ -48,7 +48,7 @@ const (
 type publisher struct {
 	cluster string
 	dir     string
-	compile func([]byte, trunkgroup.Version) (*trunkgroup.Table, error)
+	compile func([]byte, trunkgroup.Version) (*trunkgroup.Table, error) // nil, nil on a witness
 	tell    []func(*trunkgroup.Table)
 	alarms  *alarms
 	log     *slog.Logger
@@ -73,7 +73,7 @@ type publisher struct {
 
 func newPublisher(cfg *Config, a *alarms) *publisher {
 	return &publisher{
-		cluster: cfg.Cluster, dir: cfg.DataDir, compile: cfg.Compile, alarms: a, log: cfg.Logger,
+		cluster: cfg.Cluster, dir: cfg.DataDir, compile: cfg.table, alarms: a, log: cfg.Logger,
 		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		changed: make(chan struct{}),
 	}
@@ -91,7 +91,7 @@ func (p *publisher) load() error {
 	if e.Version.Cluster != p.cluster {
 		return fmt.Errorf("cluster: %s belongs to the cluster %q, this node to %q", p.dir, e.Version.Cluster, p.cluster)
 	}
-	table, err := p.build(&e)
+	table, err := p.compile(e.Document, e.Version)
 	if err != nil {
 		p.refuseFaulty(&e, err)
 		return nil
@@ -152,7 +152,7 @@ func (p *publisher) consider(e *fsm.Entry, running trunkgroup.Version) {
 	case alreadyRuns:
 		p.confirm(e)
 	case publishIt:
-		table, err := p.build(e)
+		table, err := p.compile(e.Document, e.Version)
 		if err != nil {
 			p.refuseFaulty(e, err)
 			return
@@ -177,13 +177,6 @@ func (p *publisher) confirm(e *fsm.Entry) {
 	if !same {
 		p.alarms.raise(AlarmLower, otherHistory(e.Version))
 	}
-}
-
-func (p *publisher) build(e *fsm.Entry) (*trunkgroup.Table, error) {
-	if p.compile == nil {
-		return nil, nil
-	}
-	return p.compile(e.Document, e.Version)
 }
 
 // refuseFaulty keeps what runs: the document was valid to the build that proposed it.
