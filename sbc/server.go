@@ -40,9 +40,10 @@ type Server struct {
 	emits    *transport.Batch // messages that other nodes send through us
 	emitMu   sync.Mutex
 
-	panics  atomic.Uint64
-	stopped chan struct{}
-	running sync.WaitGroup
+	panics   atomic.Uint64
+	isolated atomic.Bool
+	stopped  chan struct{}
+	running  sync.WaitGroup
 }
 
 // routing is a table with the view beside it and the groups' turns.
@@ -179,6 +180,9 @@ func (s *Server) Publish(t *trunkgroup.Table, v *trunkgroup.View) {
 	}
 	s.routing.Store(next)
 }
+
+// SetIsolated says whether the node believes to have lost the network (DEC-12).
+func (s *Server) SetIsolated(isolated bool) { s.isolated.Store(isolated) }
 
 // Stats adds up what the shards hold.
 func (s *Server) Stats() b2bua.Stats {

@@ -152,7 +152,7 @@ func (sh *shard) step(now time.Time, e *event) {
 	case evPing:
 		sh.guard(nil, func() { sh.core.Ping(now, e.ping) })
 	case evNodeLost:
-		sh.core.NodeLost(e.node)
+		sh.guard(nil, func() { sh.core.NodeLost(now, e.node) })
 	case evAsk:
 		e.ask(sh.core)
 	}
@@ -235,6 +235,9 @@ func (sh *shard) Turn(g *trunkgroup.Group) uint64 {
 	}
 	return r.turns[g.Index].Add(1) - 1
 }
+
+// Isolated implements b2bua.Env.
+func (sh *shard) Isolated() bool { return sh.server.isolated.Load() }
 
 // Peers implements b2bua.Env.
 func (sh *shard) Peers() []geo.PeerNode { return sh.server.peers.Load().nodes }

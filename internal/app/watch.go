@@ -64,7 +64,7 @@ func newWatch(a *App, build string) (*watch, error) {
 	}
 	w.monitor, err = monitor.New(monitor.Config{
 		Node: a.cfg.Name, Site: a.cfg.Site, Boot: a.node.Boot(),
-		Pinger: w, OnBoard: w.board, OnProbe: func(u prober.Update) { w.meter.all.Probe(u) },
+		Pinger: w, OnBoard: w.board, OnIsolated: func(yes bool) { w.server.SetIsolated(yes) }, OnProbe: func(u prober.Update) { w.meter.all.Probe(u) },
 		Publish: func(key string, payload []byte) {
 			if err := a.node.Publish(key, payload); err != nil {
 				a.log.Warn("a record for the other nodes was not accepted", "key", key, "error", err)

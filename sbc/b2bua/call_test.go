@@ -8,6 +8,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 func TestCallFromCarrierToPBX(t *testing.T) {
@@ -373,4 +374,27 @@ func TestInDialogWithoutDialog(t *testing.T) {
 	w.take(carrierAddr, "SIP/2.0 501")
 	w.from(carrierAddr, inside(ok, "OPTIONS", 4, "", ""))
 	w.take(carrierAddr, "SIP/2.0 200")
+}
+
+func TestDEC12_IsolatedNodeAnswersOptionsWith503(t *testing.T) {
+	w := newWorld(t)
+	options := strings.Replace(invite{}.String(), "INVITE", "OPTIONS", 2)
+	w.from(carrierAddr, options)
+	w.take(carrierAddr, "SIP/2.0 200")
+	w.isolated = true
+	w.from(carrierAddr, options)
+	w.take(carrierAddr, "SIP/2.0 503")
+	w.from(carrierAddr, invite{body: offer}.String())
+	w.take(pbx1Addr, "INVITE") // calls are still tried
+}
+
+// PRB-08: a response is told by its branch, not by where it comes from.
+func TestPRB08_ProbeAnsweredFromAnAliasAddress(t *testing.T) {
+	w := newWorld(t)
+	m := w.table.Member("acme-in/dal-1")
+	w.s.Ping(w.now, PingOrder{Token: 1, Candidate: trunkgroup.Candidate{Member: m, Addr: m.Addr, Dialable: true}})
+	w.from("198.51.100.8:5070", reply(w.take(pbx1Addr, "OPTIONS"), 405, "x", ""))
+	if len(w.pinged) != 1 || w.pinged[0].Code != 405 {
+		t.Errorf("pinged %+v", w.pinged)
+	}
 }

@@ -99,6 +99,9 @@ type Env interface {
 	Send(t transport.Target, b []byte, ref uint64)
 	// Routing returns the table and the view in force.
 	Routing() (*trunkgroup.Table, *trunkgroup.View)
+	// Isolated reports that the node believes to have lost the network: calls
+	// are still tried, but an OPTIONS is answered 503 (DEC-12).
+	Isolated() bool
 	// Random returns 64 random bits that nobody can guess.
 	Random() uint64
 	// Turn returns the next turn of a group's round robin.

@@ -123,7 +123,8 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 
 // NodeLost forgets the open INVITEs of a node that died: the same INVITE is
 // then an ordinary new call.
-func (s *Shard) NodeLost(node string) {
+func (s *Shard) NodeLost(now time.Time, node string) {
+	s.now = now
 	for key, e := range s.open {
 		if e.node == node {
 			delete(s.open, key)

@@ -73,6 +73,10 @@ func (s *Shard) outside(p *Packet, key uint64) {
 	case sip.OPTIONS:
 		// An OPTIONS to us is answered whatever its Max-Forwards is: the
 		// SBC is its target (RFC 3261 11, 16.3).
+		if s.env.Isolated() {
+			s.refuse(p, 503, "", "")
+			return
+		}
 		s.refuse(p, 200, "", allowLine+acceptLine+supportedLine)
 	case sip.BYE, sip.UPDATE, sip.INFO, sip.PRACK, sip.NOTIFY:
 		s.refuse(p, 481, "", "")

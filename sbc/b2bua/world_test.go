@@ -21,22 +21,23 @@ import (
 // world is a shard with everything around it written down: what it sends, what
 // it records. Time moves when the test says so.
 type world struct {
-	t       testing.TB
-	now     time.Time
-	s       *Shard
-	table   *trunkgroup.Table
-	view    *trunkgroup.View
-	random  uint64
-	turns   map[string]uint64
-	sent    []wire
-	records []*cdr.Record
-	events  []Event
-	shared  []Open
-	peers   []geo.PeerNode
-	down    map[string]bool // nodes
-	forward []string
-	pinged  []PingResult
-	blame   []string
+	t        testing.TB
+	now      time.Time
+	s        *Shard
+	table    *trunkgroup.Table
+	view     *trunkgroup.View
+	random   uint64
+	turns    map[string]uint64
+	sent     []wire
+	records  []*cdr.Record
+	events   []Event
+	shared   []Open
+	peers    []geo.PeerNode
+	down     map[string]bool // nodes
+	forward  []string
+	pinged   []PingResult
+	isolated bool
+	blame    []string
 }
 
 // wire is one message as it left.
@@ -132,6 +133,7 @@ func (w *world) Random() uint64 {
 }
 
 func (w *world) Turn(g *trunkgroup.Group) uint64 { w.turns[g.Name]++; return w.turns[g.Name] - 1 }
+func (w *world) Isolated() bool                  { return w.isolated }
 func (w *world) Peers() []geo.PeerNode           { return w.peers }
 
 func (w *world) Peer(id uint32) (PeerState, bool) {
