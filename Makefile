@@ -20,7 +20,7 @@ demo: ## two sites on this machine, calls without pause, and everything that can
 	@go run ./cmd/tandem demo
 
 build: ## bin/tandem, one static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/tandem ./cmd/tandem
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/tandem ./cmd/tandem
 
 test: packages race sim e2e ## all tests: units with the race detector, long simulations, real peers in namespaces
 

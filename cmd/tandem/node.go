@@ -20,8 +20,8 @@ func (c *cli) nodeListCommand() *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show the nodes of the cluster and who leads",
-		Long: `Shows the nodes of the cluster as the asked node sees them. With --wait it waits until all of them are
-ready, have the same revision, and know a leader, and fails when that takes longer.`,
+		Long: `Shows the nodes of the cluster as the asked node (*) sees them. With --wait it waits until it has a
+document, knows a leader, and sees all other nodes ready, and fails when that takes longer.`,
 		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			list, err := c.nodes(cmd.Context(), wait)
@@ -66,19 +66,17 @@ func (c *cli) nodes(ctx context.Context, wait time.Duration) (admin.NodeList, er
 	}
 }
 
-// unsettled says what keeps a cluster from being settled, or nothing.
+// unsettled says what keeps the asked node from having all of the cluster around it, or nothing.
 func unsettled(list *admin.NodeList) string {
 	if list.Leader == "" {
 		return "there is no leader"
 	}
 	for _, n := range list.Nodes {
 		switch {
+		case n.Self && n.Revision == 0 && !n.Witness:
+			return fmt.Sprintf("node %s has no document", n.Name)
 		case n.State != "ready" || !n.Up && !n.Self:
 			return fmt.Sprintf("node %s is %s", n.Name, n.State)
-		case n.Revision != list.Nodes[0].Revision || n.Generation != list.Nodes[0].Generation:
-			return fmt.Sprintf("node %s has revision %d.%d", n.Name, n.Generation, n.Revision)
-		case n.Revision == 0 && !n.Witness:
-			return fmt.Sprintf("node %s has no document", n.Name)
 		}
 	}
 	return ""
@@ -87,12 +85,14 @@ func unsettled(list *admin.NodeList) string {
 func nodeTable(nodes []admin.Node) *table {
 	t := &table{head: []string{"NODE", "SITE", "STATE", "SINCE", "RTT", "RAFT", "REVISION", "CALLS", "BOOT", "VERSION"}}
 	for _, n := range nodes {
-		name, rtt := n.Name, fmt.Sprintf("%.1f ms", n.RTTMillis)
+		name, rtt, revision, calls := n.Name, fmt.Sprintf("%.1f ms", n.RTTMillis), "", ""
 		if n.Self {
-			name, rtt = name+" *", ""
+			name, rtt, calls = name+" *", "", strconv.Itoa(n.Load)
 		}
-		t.add(name, n.Site, n.State, moment(n.Since), rtt, n.Raft, fmt.Sprintf("%d.%d", n.Generation, n.Revision),
-			strconv.Itoa(n.Load), strconv.FormatUint(n.Boot, 10), n.Version)
+		if n.Revision > 0 {
+			revision = fmt.Sprintf("%d.%d", n.Generation, n.Revision)
+		}
+		t.add(name, n.Site, n.State, moment(n.Since), rtt, n.Raft, revision, calls, strconv.FormatUint(n.Boot, 10), n.Version)
 	}
 	return t
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+)
+
+const smallDocument = `cluster: example
+sites: [{name: dallas}]
+trunk_groups:
+  - {name: carrier-a, role: pstn-provider, members: [{id: gw, site: dallas, address: "203.0.113.10:5060"}]}
+`
+
+// document writes a file and returns its path.
+func document(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTables(t *testing.T) {
+	n := &node{list: admin.NodeList{Leader: "dal-1", Quorum: true, Nodes: []admin.Node{
+		{Name: "dal-1", Site: "dallas", Self: true, State: "ready", Up: true, Raft: "leader", Generation: 1, Revision: 7, Load: 12, Boot: 3, Version: "v1"},
+		{Name: "ash-1", Site: "ashburn", State: "lost", RTTMillis: 35.25, Raft: "voter", Boot: 1, Since: &noon},
+	}}}
+	address := n.serve(t, "")
+	for _, x := range []struct{ args, want string }{
+		{"node list", `NODE     SITE     STATE  SINCE                 RTT      RAFT    REVISION  CALLS  BOOT  VERSION
+dal-1 *  dallas   ready  -                     -        leader  1.7       12     3     v1
+ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         -      1     -
+`},
+		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        REASON
+acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  probe failed: no reply
+acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          new firmware (by noc, ends 2026-11-30T12:00:00Z)
+`},
+		{"call list", `CALL  DIRECTION  FROM       TO             SITE    STATE     ATTEMPTS  START
+01J   inbound    carrier-a  acme-in/pbx-1  dallas  answered  1         2026-11-30T12:00:00Z
+`},
+		{"explain +12145550100 --from 203.0.113.10:5060", `STEP    DECISION
+source  203.0.113.10:5060 matches carrier-a
+
+TRY  MEMBER         SITE    ADDRESS             STATE   NOT TRIED BECAUSE
+-    acme-in/pbx-1  dallas  -                   down    down
+1    acme-in/pbx-3  dallas  198.51.100.12:5060  active  -
+`},
+		{"member set-state acme-in/pbx-1 draining --reason x", `MEMBER         STATE     ENDS
+acme-in/pbx-1  draining  2026-12-01T12:00:00Z
+`},
+	} {
+		code, out, errs := tandem(t, append(strings.Fields(x.args), "--address", address)...)
+		if code != exitOK || out != x.want {
+			t.Errorf("tandem %s: exit code %d\n%s\nwant\n%s%s", x.args, code, out, x.want, errs)
+		}
+	}
+	if n.order.State != "draining" || n.order.Reason != "x" || n.order.Author == "" {
+		t.Errorf("order %+v", n.order)
+	}
+	if n.question.Called != "+12145550100" || n.question.Source != "203.0.113.10:5060" || n.question.Transport != "udp" {
+		t.Errorf("question %+v", n.question)
+	}
+}
+
+func TestMemberListJSON(t *testing.T) {
+	code, out, errs := tandem(t, "member", "list", "-o", "json", "--address", (&node{}).serve(t, ""))
+	var list []struct{ Member, State string }
+	if err := json.Unmarshal([]byte(out), &list); code != exitOK || err != nil || len(list) != 3 || list[0].Member != "acme-in/pbx-1" || list[0].State != "down" {
+		t.Errorf("exit code %d, %v, %s", code, err, out)
+	}
+	if !strings.Contains(errs, "note: nearly all members of ashburn went down at once") {
+		t.Errorf("no note about panic in %q", errs)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	n := &node{document: admin.Document{Revision: 7}, list: admin.NodeList{StaleSeconds: 3}}
+	address := n.serve(t, "")
+	locked := n.serve(t, "a-long-secret-token")
+	unavailable := (&node{err: fmt.Errorf("no leader: %w", admin.ErrUnavailable)}).serve(t, "")
+	good := document(t, smallDocument)
+	for _, x := range []struct {
+		args string
+		code int
+		errs string
+	}{
+		{"member list nobody --address " + address, exitNotFound, "error: no member in nobody\n"},
+		{"member set-state nobody/x active --address " + address, exitNotFound, "error: nobody/x: not found\n"},
+		{"member set-state acme-in active --address " + address, exitUsage, "is not GROUP/MEMBER"},
+		{"member set-state acme-in/x asleep --address " + address, exitUsage, "hint: write active, draining or disabled\n"},
+		{"explain +1214 --address " + address, exitUsage, "error: --from or --username is needed\n"},
+		{"node list --address 127.0.0.1:1", exitUnavailable, "error: no answer from 127.0.0.1:1: connect: connection refused\n"},
+		{"node list --address unix:/nonexistent/admin.sock", exitUnavailable, "no such file or directory"},
+		{"node list --address here", exitUsage, "is not an admin address"},
+		{"node list --wait 1ms --address " + address, exitUnavailable, "error: after 1ms there is no leader\n"},
+		{"node list --address " + locked, exitUnauthorized, "hint: --token-file or TANDEM_TOKEN"},
+		{"config show --token-file " + document(t, "a-long-secret-token\n") + " --address " + locked, exitOK, ""},
+		{"config apply " + good + " --revision 6 --address " + address, exitConflict, "error: revision 6 was expected and 7 is in force\n"},
+		{"config apply " + good + " --revision six --address " + address, exitUsage, ""},
+		{"config apply " + good + " --address " + unavailable, exitUnavailable, "error: no leader: unavailable\n"},
+		{"config apply " + document(t, "cluster: x\n") + " --address 127.0.0.1:1", exitFailed, "cluster.yaml"},
+	} {
+		code, out, errs := tandem(t, strings.Fields(x.args)...)
+		if code != x.code || !strings.Contains(errs, x.errs) {
+			t.Errorf("tandem %s: exit code %d, want %d\n%s%s", x.args, code, x.code, out, errs)
+		}
+	}
+	if code, _, errs := tandem(t, "config", "show", "--address", (&node{}).serve(t, "")); code != exitNotFound {
+		t.Errorf("config show without a document: exit code %d, %s", code, errs)
+	}
+}
+
+// TestApplyKnowsWhatItWasMadeFrom edits what config show printed: nobody else's change is lost.
+func TestApplyKnowsWhatItWasMadeFrom(t *testing.T) {
+	n := &node{document: admin.Document{Cluster: "example", Generation: 1, Revision: 7, Text: smallDocument}}
+	address := n.serve(t, "")
+	code, shown, errs := tandem(t, "config", "show", "--address", address)
+	if code != exitOK || shown != "# tandem revision 1.7\n"+smallDocument {
+		t.Fatalf("exit code %d, %q, %s", code, shown, errs)
+	}
+	path := document(t, shown)
+	code, out, errs := tandem(t, "config", "apply", path, "--reason", "why", "--author", "me", "--address", address)
+	if code != exitOK || out != "revision 1.8 of cluster example is in force\n" {
+		t.Errorf("exit code %d, %q, %s", code, out, errs)
+	}
+	if c := n.change; string(c.Text) != smallDocument || c.Expect == nil || *c.Expect != 7 || c.Reason != "why" || c.Author != "me" {
+		t.Errorf("change %+v", c)
+	}
+	n.document.Revision = 9 // somebody else's
+	if code, _, errs := tandem(t, "config", "apply", path, "--address", address); code != exitConflict || !strings.Contains(errs, "hint: compare `tandem config show`") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	if code, out, errs := tandem(t, "config", "apply", path, "--force", "--dry-run", "--address", address); code != exitOK || out != "revision 1.10 of cluster example would be in force\n" {
+		t.Errorf("exit code %d, %q, %s", code, out, errs)
+	}
+	if n.change.Expect != nil || !n.change.DryRun {
+		t.Errorf("change %+v", n.change)
+	}
+}
