@@ -24,6 +24,9 @@ func elsewhere(w *world) map[string][2]*tandem.Node {
 	}
 }
 
+// t1 is how long a client waits before it repeats a request (RFC 3261 17.1.1.1).
+const t1 = 500 * time.Millisecond
+
 // DEC-03, first row: the same INVITE, same branch, repeated at another node is
 // passed to the owner and answered by nobody else; the PBX rings once.
 func TestDEC03_RepeatedInviteAtAnotherNodeReachesItsOwner(t *testing.T) {
@@ -36,6 +39,7 @@ func TestDEC03_RepeatedInviteAtAnotherNodeReachesItsOwner(t *testing.T) {
 			invite := d.request("INVITE", n[0].UDP(), "one", 1, "", "")
 			d.ua.send(n[0].UDP(), invite)
 			tag := d.await("INVITE", "one", 180).Header("To")
+			d.ua.pass(t1)
 			d.ua.send(n[1].UDP(), invite)
 			// The owner repeats its last response; no second dialog appears.
 			if again := d.await("INVITE", "one", 180).Header("To"); again != tag {
@@ -64,6 +68,7 @@ func TestDEC03_OtherBranchIsMerged(t *testing.T) {
 			d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
 			d.ua.send(n[0].UDP(), d.request("INVITE", n[0].UDP(), "one", 1, "", ""))
 			d.await("INVITE", "one", 180)
+			d.ua.pass(t1)
 			d.ua.send(n[1].UDP(), d.request("INVITE", n[1].UDP(), "two", 1, "", ""))
 			d.ack(n[1].UDP(), "two", 1, d.await("INVITE", "two", 482))
 			d.ua.send(n[0].UDP(), d.request("CANCEL", n[0].UDP(), "one", 1, "", ""))
@@ -114,6 +119,7 @@ func TestDEC03_ClosedEntryIsAnOrdinaryNewCall(t *testing.T) {
 			d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
 			d.ua.send(n[0].UDP(), d.request("INVITE", n[0].UDP(), "one", 1, "", ""))
 			d.ack(n[0].UDP(), "one", 1, d.await("INVITE", "one", 503)) // nobody is there
+			d.ua.pass(3 * lab.WANDelay)                                // the caller is not in both sites at once
 			simPBX(t, lab.PBXDallas, gammaHost, sim.AnswersAtOnce())
 			simPBX(t, lab.PBXAshburn, gammaHost, sim.AnswersAtOnce())
 			d.ua.send(n[1].UDP(), d.request("INVITE", n[1].UDP(), "two", 1, "", ""))
@@ -134,6 +140,7 @@ func TestDEC03_CancelAtAnotherNode(t *testing.T) {
 			d := newUA(t, lab.CarrierDallas, pstnHost).dial(gammaNumber)
 			d.ua.send(n[0].UDP(), d.request("INVITE", n[0].UDP(), "one", 1, "", ""))
 			d.await("INVITE", "one", 180)
+			d.ua.pass(t1)
 			d.ua.send(n[1].UDP(), d.request("CANCEL", n[0].UDP(), "one", 1, "", ""))
 			d.ack(n[0].UDP(), "one", 1, d.await("INVITE", "one", 487))
 			counted(t, pbx, "no leg ringing", func(a sim.Account) bool { return a.Cancels == 1 && a.Ringing == 0 })

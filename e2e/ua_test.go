@@ -116,6 +116,16 @@ func (d *dialog) await(method, branch string, codes ...int) peer.Message {
 	return peer.Message{}
 }
 
+// pass lets time pass, as a client does before it repeats a request or as the
+// way to another site takes; what comes meanwhile is dropped.
+func (u *ua) pass(d time.Duration) {
+	for end := time.Now().Add(d); ; {
+		if _, ok := u.next(time.Until(end)); !ok {
+			return
+		}
+	}
+}
+
 // silence fails the test when a response to the branch comes within d.
 func (d *dialog) silence(method, branch string, wait time.Duration) {
 	d.ua.t.Helper()
