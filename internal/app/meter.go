@@ -109,6 +109,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.all.Reject(e.Reason)
 	case b2bua.EventAuthFailure:
 		m.all.AuthFailure(e.Reason)
+	case b2bua.EventLoop:
+		m.all.LoopPrevented()
 	case b2bua.EventHandoffHeader:
 		m.all.HandoffHeaderStripped()
 	case b2bua.EventRetransmission:

@@ -169,6 +169,7 @@ const (
 	EventHandoffHeader
 	EventRetransmission
 	EventAuthFailure
+	EventLoop
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.

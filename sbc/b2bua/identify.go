@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/tandem-sbc/tandem/geo"
@@ -60,7 +61,11 @@ func (s *Shard) identify(p *Packet) (caller, bool) {
 	if p.Peer != "" {
 		token, err := geo.ParseToken(m.Header(sip.Handoff), s.cfg.HandoffKey, m.CallID(), m.FromTag(), s.cfg.Node)
 		if err != nil || token.Origin != p.Peer {
-			s.env.Count(Event{Kind: EventReject, Reason: "handoff_token"})
+			kind := EventReject
+			if errors.Is(err, geo.ErrTokenHop) {
+				kind = EventLoop // a peer never hands back (P-15)
+			}
+			s.env.Count(Event{Kind: kind, Reason: "handoff_token"})
 			s.refuse(p, 403, "", "")
 			return caller{}, false
 		}
