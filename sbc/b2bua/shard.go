@@ -192,7 +192,7 @@ type Branch struct {
 	Token uint64
 }
 
-const cookie = "z9hG4bK"
+const cookie = sip.MagicCookie
 
 // newBranch draws the identity of a client transaction.
 func (s *Shard) newBranch() uint64 {
@@ -271,7 +271,7 @@ func (s *Shard) serverKey(m *sip.Message, method string) uint64 {
 	_, _ = d.Write(via.Host)
 	var n [7]byte
 	binary.BigEndian.PutUint16(n[1:], via.Port)
-	if len(via.Branch) > len(cookie) && string(via.Branch[:len(cookie)]) == cookie {
+	if via.IsRFC3261() {
 		_, _ = d.Write(n[:3])
 		_, _ = d.Write(via.Branch)
 		return d.Sum64()
