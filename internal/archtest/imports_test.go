@@ -29,6 +29,7 @@ var rooms = []struct {
 	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"monitor", []string{"monitor", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"lab", []string{"lab", "sbc/sim", "sbc/sip", "sbc/transport", "cdr", "trunkgroup"}, "the rig drives whole processes from outside"},
+	{"bench", []string{"bench", "lab", "sbc/sim", "sbc/sip", "sbc/transport", "trunkgroup"}, "the benchmark drives whole processes from outside"},
 	{"internal/config", []string{"internal/config"}, "the node file is read before anything else exists"},
 	{"internal/vnet", []string{"internal/vnet"}, "the in-memory network stands in for the real one below every room"},
 	{"internal/archtest", nil, "rules read source, they do not run it"},
