@@ -39,11 +39,13 @@ sim: $(TESTSUM) ## the long simulations in virtual time
 e2e: $(TESTSUM) packages ## real peers in network namespaces; needs root
 	@$(STAGE) e2e 15 $(TESTSUM) -tags e2e -timeout 15m -count 1 ./e2e/...
 
-bench: ## the measurements of docs/performance.md
+bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
+	@go run ./bench
 
-bench-short: ## every benchmark once, so that none can rot
-	@$(STAGE) bench 4 go test -run '^$$' -bench . -benchtime 10x -benchmem ./...
+bench-short: packages ## every benchmark and one quick pass of the measurements, so that none can rot
+	@$(STAGE) benchmarks 3 go test -run '^$$' -bench . -benchtime 10x -benchmem ./...
+	@$(STAGE) bench 3 go run ./bench -short
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 4 tools/fuzz
