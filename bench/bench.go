@@ -111,6 +111,9 @@ func (b *bench) underLoad(ctx context.Context, name string, n int) error {
 				return fmt.Errorf("no call got through at %.0f per second: %s", rate, p.Why)
 			}
 			b.record(n, name, fmt.Sprintf("cpu@%.0f", rate), p.values())
+			if p.Fault != "" {
+				b.say("%-15s run %d  the first of %d faults: %s", name, n, p.Faults, p.Fault)
+			}
 		}
 	}
 	if name == "direct" || !b.wants("max") && !b.wants("overload") {

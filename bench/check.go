@@ -77,6 +77,7 @@ Content-Length: 0
 type finding struct {
 	completed, failed, repeats int
 	pdd                        string
+	why                        string        // a call failed
 	cpu                        time.Duration // of the server
 }
 
@@ -102,6 +103,9 @@ func (b *bench) crossCheck(ctx context.Context) error {
 				return fmt.Errorf("%s against %s: %w", program.name, name, err)
 			}
 			b.say("| %s | %s | %d | %d | %d | %s | %.0f |", name, program.name, f.completed, f.failed, f.repeats, f.pdd, perCall(f.cpu, f.completed))
+			if f.why != "" {
+				b.say("\n%s on %s: %s\n", program.name, name, f.why)
+			}
 		}
 	}
 	return nil
@@ -123,7 +127,7 @@ func (b *bench) checkCalls() int { return int(checkRate * b.size.load.Seconds())
 
 func ourCalls(_ context.Context, s *session) (finding, error) {
 	a, err := s.tell(order{Do: "load", Rate: checkRate, Calls: s.bench.checkCalls()})
-	return finding{completed: a.Completed, failed: a.Failed, repeats: a.Repeats, pdd: fmt.Sprintf("%.0f us", a.PDD.P50)}, err
+	return finding{completed: a.Completed, failed: a.Failed, repeats: a.Repeats, pdd: fmt.Sprintf("%.0f us", a.PDD.P50), why: a.Why}, err
 }
 
 func sippCalls(ctx context.Context, s *session) (finding, error) {
@@ -170,8 +174,23 @@ func sippCalls(ctx context.Context, s *session) (finding, error) {
 	}
 	return finding{
 		completed: number("SuccessfulCall(C)"), failed: number("FailedCall(C)"), repeats: number("Retransmissions(C)"),
-		pdd: "mean " + value("ResponseTime1(C)"),
+		pdd: "mean " + sippTime(value("ResponseTime1(C)")),
 	}, nil
+}
+
+// sippTime turns SIPp's hours:minutes:seconds:microseconds into milliseconds, all
+// the resolution that it has.
+func sippTime(s string) string {
+	f := strings.Split(s, ":")
+	if len(f) != 4 {
+		return s
+	}
+	seconds, errS := strconv.Atoi(f[2])
+	micros, errM := strconv.Atoi(f[3])
+	if errS != nil || errM != nil {
+		return s
+	}
+	return fmt.Sprintf("%d ms", seconds*1000+micros/1000)
 }
 
 // yardstickCalls compiles the other generator, which brings its own far ends.

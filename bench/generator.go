@@ -35,6 +35,7 @@ type answer struct {
 	Error     string        `json:"error,omitempty"`
 	Started   int           `json:"started"`
 	Completed int           `json:"completed"`
+	InTime    int           `json:"in_time"` // of these, within the order's duration
 	Failed    int           `json:"failed"` // failed, unfinished and skipped calls
 	Skipped   int           `json:"skipped"`
 	Repeats   int           `json:"repeats"`
@@ -45,7 +46,8 @@ type answer struct {
 	CPU       time.Duration `json:"generator_cpu_ns"`
 	Faults    int           `json:"faults"`
 	Finals    map[int]int   `json:"finals"`
-	Why       string        `json:"why,omitempty"` // of the first failed call
+	Why       string        `json:"why,omitempty"`   // of the first failed call
+	Fault     string        `json:"fault,omitempty"` // the first breach of protocol
 }
 
 // generator holds the far ends, which live as long as the server under test.
@@ -124,15 +126,20 @@ func (g *generator) load(o order) (answer, error) {
 		return answer{}, err
 	}
 	before := processorTime()
+	inTime := make(chan int, 1)
+	window := time.AfterFunc(o.Duration, func() { inTime <- l.Counts().Results[sim.Completed] })
 	r, err := l.Run(context.Background())
 	a := answerOf(r, processorTime()-before)
+	if !window.Stop() {
+		a.InTime = <-inTime
+	}
 	return a, errors.Join(err, l.Close())
 }
 
 // hold sets calls up, answers when all are up, and keeps them.
 func (g *generator) hold(o order) (answer, error) {
 	cfg := g.config(o)
-	cfg.Hold = time.Hour
+	cfg.Hold, cfg.Grace = time.Hour, time.Hour
 	l, err := sim.NewLoad(cfg)
 	if err != nil {
 		return answer{}, err
@@ -192,6 +199,9 @@ func answerOf(r *sim.Report, cpu time.Duration) answer {
 	}
 	if len(r.Failures) > 0 {
 		a.Why = string(r.Failures[0].Result) + ": " + r.Failures[0].Why
+	}
+	if len(r.Faults) > 0 {
+		a.Fault = string(r.Faults[0].Kind) + ": " + r.Faults[0].Detail
 	}
 	return a
 }

@@ -48,7 +48,7 @@ func perCall(d time.Duration, calls int) float64 {
 // good tells whether a server stands a rate: less than 0.1 % of the calls failed,
 // less than 1 % of the requests were sent again, and the load program kept pace.
 func (p *phase) good(rate float64) bool {
-	return float64(p.Failed) < 0.001*float64(p.Started) && float64(p.Repeats) < 0.01*float64(p.Started) && p.Achieved > 0.98*rate
+	return float64(p.Failed) < 0.001*float64(p.Started+p.Skipped) && float64(p.Repeats) < 0.01*float64(p.Started) && p.Achieved > 0.98*rate
 }
 
 // maximum searches the highest rate that the server stands.
@@ -84,7 +84,7 @@ func (s *session) maximum(ctx context.Context, n int) (float64, error) {
 			continue
 		}
 		b.say("%-15s run %d  %6.0f calls/s is too much: %d of %d failed, %d repeats, %.0f/s achieved, server %.0f %% busy %s",
-			s.name, n, guess, p.Failed, p.Started, p.Repeats, p.Achieved, 100*p.busyShare, p.Why)
+			s.name, n, guess, p.Failed, p.Started+p.Skipped, p.Repeats, p.Achieved, 100*p.busyShare, p.Why)
 		high = guess
 		rest(b.size.quiet) // what the overload left behind
 	}
@@ -105,12 +105,15 @@ func (s *session) overload(n int, top float64) error {
 		}
 		v := p.values()
 		v["offered_cps"] = p.Achieved
-		v["goodput_cps"] = float64(p.Completed) / s.bench.size.step.Seconds()
+		v["goodput_cps"] = float64(p.InTime) / s.bench.size.step.Seconds()
 		v["goodput_share"] = v["goodput_cps"] / top
 		for code, count := range p.Finals {
 			v[fmt.Sprintf("finals_%d", code)] = float64(count)
 		}
 		s.bench.record(n, s.name, fmt.Sprintf("overload@%.1f", factor), v)
+		if p.Fault != "" {
+			s.bench.say("%-15s run %d  the first of %d faults: %s", s.name, n, p.Faults, p.Fault)
+		}
 	}
 	return nil
 }

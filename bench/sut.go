@@ -39,14 +39,16 @@ type server struct {
 	name string
 	// start starts the processes of the server, with their files in dir.
 	start func(b *bench, dir string) ([]*process, error)
+	// up reports whether the server says that it takes calls; nil: an answer to OPTIONS says so.
+	up func(ctx context.Context) bool
 }
 
 var servers = []server{
-	{"direct", func(*bench, string) ([]*process, error) { return nil, nil }},
-	{"tandem", startTandem},
-	{"tandem-quiet", startTandemQuiet},
-	{"kamailio", startKamailio},
-	{"kamailio-topos", startKamailioTopos},
+	{"direct", func(*bench, string) ([]*process, error) { return nil, nil }, nil},
+	{"tandem", startTandem, tandemUp},
+	{"tandem-quiet", startTandemQuiet, tandemUp},
+	{"kamailio", startKamailio, nil},
+	{"kamailio-topos", startKamailioTopos, nil},
 }
 
 // session is a running server with its generator.
@@ -119,7 +121,7 @@ func (s *session) ready(ctx context.Context) error {
 			"From: <sip:bench@127.0.0.1>;tag=ready\r\nTo: <sip:%s>\r\nCall-ID: ready%d@bench\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n",
 			sutAddr, c.LocalAddr(), i, sutAddr, i)
 		_ = c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-		if n, err := c.Read(answer); err == nil && strings.HasPrefix(string(answer[:n]), "SIP/2.0 200") {
+		if n, err := c.Read(answer); err == nil && strings.HasPrefix(string(answer[:n]), "SIP/2.0 200") && (s.up == nil || s.up(ctx)) {
 			return nil
 		}
 		select {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,11 +42,28 @@ cluster:
   document: %[1]s/cluster.yaml
   gossip: {address: "127.0.0.1:17946"}
   raft: {voters: [{name: bench-1, address: "127.0.0.1:17950"}]}
-admin: {address: "unix:%[1]s/admin.sock", metrics: "127.0.0.1:17960"}
+admin: {address: "unix:%[1]s/admin.sock", metrics: "%[4]s"}
 cdr: {path: %[1]s/cdr.jsonl}
 log: {level: %[3]s, format: json}
 sip: {realm: bench.example}
 `
+
+const tandemHealth = "127.0.0.1:17960"
+
+// tandemUp asks the node whether it takes calls: before its table is there it
+// answers OPTIONS but no INVITE.
+func tandemUp(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+tandemHealth+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
 
 // buildTandem compiles the server once per invocation.
 func (b *bench) buildTandem(ctx context.Context) (string, error) {
@@ -81,7 +99,7 @@ func tandemNodeIn(b *bench, dir, level string) ([]*process, error) {
 	for name, text := range map[string]string{
 		"cluster.key":  strings.TrimSpace(string(key)) + "\n",
 		"cluster.yaml": fmt.Sprintf(tandemDocument, farAddr(0), farAddr(1)),
-		"node.yaml":    fmt.Sprintf(tandemNode, dir, sutAddr, level),
+		"node.yaml":    fmt.Sprintf(tandemNode, dir, sutAddr, level, tandemHealth),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("tandem: %w", err)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +91,7 @@ func (g *guard) proof(value, method string) bool {
 	if err != nil {
 		return false
 	}
-	var h func() hash.Hash = md5.New
+	h := md5.New
 	if cred.Algorithm == "SHA-256" {
 		h = sha256.New
 	}

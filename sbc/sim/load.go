@@ -152,20 +152,18 @@ func (l *Load) Run(ctx context.Context) (*Report, error) {
 		l.began = now
 		l.pace.begin(now)
 	})
-	var interrupted error
-	select {
-	case <-ctx.Done():
-		interrupted = ctx.Err()
-		l.do(l.pace.abort)
-	case <-l.pace.started:
-	}
-	timeout := time.NewTimer(l.cfg.Grace)
-	defer timeout.Stop()
+	stop := context.AfterFunc(ctx, func() { l.do(l.pace.abort) })
+	<-l.pace.started
+	grace := time.NewTimer(l.cfg.Grace)
+	defer grace.Stop()
 	select {
 	case <-l.pace.idle:
-	case <-timeout.C:
+	case <-grace.C:
 	}
-	return l.Report(), interrupted
+	if !stop() {
+		return l.Report(), fmt.Errorf("load: %w", ctx.Err())
+	}
+	return l.Report(), nil
 }
 
 // Close closes the sockets. Calls that are up are left as they are.
