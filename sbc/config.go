@@ -21,6 +21,10 @@ type Listener struct {
 	Advertise string
 }
 
+// DefaultMaxCalls is the load at which a node without a configured limit calls
+// itself full towards the other nodes.
+const DefaultMaxCalls = 100_000
+
 // Config is what a Server is built from. It must not change after New.
 type Config struct {
 	// Node and Site name this node and where it stands.

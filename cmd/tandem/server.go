@@ -59,7 +59,10 @@ func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
 	}
 	err = node.Start()
 	if err == nil {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case err = <-node.Failed():
+		}
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

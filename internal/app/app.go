@@ -22,6 +22,7 @@ type App struct {
 	desk    *desk
 	started time.Time
 
+	failed   chan error // why the process must end, at most one
 	cleanups []cleanup
 	stopped  bool
 }
@@ -41,7 +42,7 @@ func (a *App) onStop(name string, run func(ctx context.Context) error) {
 // last known good document, binds all sockets. An App that New returned must be
 // stopped, started or not.
 func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*App, error) {
-	a := &App{cfg: cfg, log: log.With("node", cfg.Name, "site", cfg.Site), started: time.Now()}
+	a := &App{cfg: cfg, log: log.With("node", cfg.Name, "site", cfg.Site), started: time.Now(), failed: make(chan error, 1)}
 	if err := a.build(ctx, build); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -57,6 +58,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.node = node
 	a.onStop("cluster", node.Stop)
+	node.OnAlarm(a.alarm)
 	a.watch, err = newWatch(a, build)
 	if err != nil {
 		return err
@@ -76,6 +78,20 @@ func (a *App) build(ctx context.Context, build string) error {
 	a.onStop("admin", a.desk.stop)
 	return nil
 }
+
+// alarm ends the process when the cluster has seen a later boot of this node:
+// what this one says would be ignored (DEC-13). A restart gets a higher number.
+func (a *App) alarm(alarm cluster.Alarm) {
+	if alarm.Active && alarm.Name == cluster.AlarmBoot {
+		select {
+		case a.failed <- fmt.Errorf("%s: %s", alarm.Name, alarm.Detail):
+		default:
+		}
+	}
+}
+
+// Failed tells why the process must end by itself, if ever.
+func (a *App) Failed() <-chan error { return a.failed }
 
 // Start lets the node work: it publishes the last known good table, reads from
 // the SIP sockets, then meets the other nodes (DEC-14).

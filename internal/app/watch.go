@@ -142,12 +142,22 @@ func (w *watch) keepPeers(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		w.peers()
+		w.app.node.SetLoad(w.load())
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// load is the share of this node's calls that are in use, in thousandths.
+func (w *watch) load() uint16 {
+	capacity := w.app.cfg.SIP.Limits.Calls
+	if capacity == 0 {
+		capacity = sbc.DefaultMaxCalls
+	}
+	return uint16(min(1000, 1000*w.server.Stats().Calls/capacity))
 }
 
 // peers tells the engine and the monitor who lives.
