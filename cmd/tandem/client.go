@@ -159,10 +159,10 @@ func refused(status int, body []byte) error {
 	if json.Unmarshal(body, &p) != nil || p.Title == "" && p.Detail == "" {
 		p = admin.Problem{Title: strings.TrimSpace(string(body))}
 	}
-	text := cmp.Or(p.Detail, p.Title, http.StatusText(status))
+	lines := []string{cmp.Or(p.Detail, p.Title, http.StatusText(status))}
 	for _, f := range p.Faults {
 		fault := trunkgroup.Fault{Path: f.Path, Line: f.Line, Column: f.Column, Problem: f.Problem, Remedy: f.Remedy}
-		text += "\n" + fault.String()
+		lines = append(lines, fault.String())
 	}
 	code, hint := exitFailed, p.Hint
 	switch status {
@@ -178,5 +178,5 @@ func refused(status int, body []byte) error {
 			hint = "--token-file or TANDEM_TOKEN gives the token of admin.token_file"
 		}
 	}
-	return &failure{code: code, hint: hint, err: errors.New(text)}
+	return &failure{code: code, hint: hint, err: errors.New(strings.Join(lines, "\n"))}
 }
