@@ -51,6 +51,7 @@ type conn struct {
 	framer  sip.Framer
 	packets []Packet
 	greeted bool      // a whole message has arrived
+	served  bool      // a good message came
 	partial time.Time // when the incomplete message began; zero = none
 	armed   time.Time // the read deadline that is set
 }

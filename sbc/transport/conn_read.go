@@ -94,6 +94,7 @@ func (c *conn) deliver() (last *sip.Fault) {
 				c.answered(m.Branch())
 			}
 			packets = append(packets, c.packet(m))
+			c.served = true
 		case fault.Close:
 			last = fault
 		default:
@@ -155,10 +156,11 @@ func (c *conn) expire(stream net.Conn, buf []byte) {
 	c.end(errExpired)
 }
 
-// finish lets the handler answer the fault that ends the stream, gives that answer CloseLinger to leave, and ends the connection.
+// finish lets the handler answer the fault that ends the stream, gives that answer CloseLinger to leave, and ends the connection. A
+// fault that is not answered waits as long when good messages came before it: their answers are on the way.
 func (c *conn) finish(stream net.Conn, buf []byte, fault *sip.Fault) {
 	c.reject(fault)
-	if fault.Code != 0 {
+	if fault.Code != 0 || c.served {
 		c.linger(stream, buf)
 	}
 	c.end(fault)
