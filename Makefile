@@ -60,6 +60,7 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 
 lint: $(LINT) ## formatting and static analysis
 	@$(STAGE) lint 3 $(LINT) run ./...
+	@tools/notice
 
 fmt: $(GOFUMPT) ## format the code
 	@$(GOFUMPT) -w .
