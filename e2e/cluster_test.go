@@ -34,6 +34,30 @@ func revisionOf(n *tandem.Node) (revision, error) {
 	return r, nil
 }
 
+// follower returns the first of the nodes that is not the leader. A test that
+// compares what nodes hold before and after leaves the leader alone: leadership
+// takes goroutines, and would move.
+func (w *world) follower(t testing.TB, places ...lab.Place) *tandem.Node {
+	t.Helper()
+	out, err := w.Nodes[0].Command("node", "list", "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Leader string `json:"leader"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range places {
+		if string(p) != list.Leader {
+			return w.Node(p)
+		}
+	}
+	t.Fatalf("all of %v lead", places)
+	return nil
+}
+
 // equalTables waits until all nodes route from the same table, newer than old,
 // and returns its revision.
 func (w *world) equalTables(t testing.TB, old revision) revision {

@@ -60,6 +60,7 @@ trunk_groups:
     role: origination-customer
     numbers: ["+1214555010*"]
     monitoring: @quick@
+    timers: {ring: 10s}
     members:
       - {id: dal-1, site: dallas, address: "<pbx-dallas.10:5060>"}
       - {id: dal-2, site: dallas, address: "<pbx-dallas.11:5060>"}
