@@ -18,8 +18,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.winner = t
 	c.b = t.tx.dialog(m)
 	c.b.call = c
-	c.b.key = s.dialogKey([]byte(c.b.callID), nil)
-	s.dialogs[c.b.key] = c.b
+	s.enter(c.b, c.b.localTag)
 	c.lateOffer = len(c.msg.Body()) == 0
 	if !c.lateOffer {
 		t.tx.ackSuccess(c.b, nil, nil)
@@ -96,12 +95,12 @@ func (c *Call) other(l *leg) *leg {
 func (c *Call) request(l *leg, p *Packet, key uint64) {
 	m := p.Message
 	s := c.s
-	if m.CSeq() <= l.remoteSeq && m.Method() != sip.CANCEL {
+	if l.numbered && m.CSeq() <= l.remoteSeq {
 		// RFC 3261 12.2.2: an older request is out of order.
 		s.reject(p, key, 500, "")
 		return
 	}
-	l.remoteSeq = m.CSeq()
+	l.remoteSeq, l.numbered = m.CSeq(), true
 	if options := required(m); options != "" {
 		s.reject(p, key, 420, "Unsupported: "+options+"\r\n")
 		return

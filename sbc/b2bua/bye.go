@@ -37,7 +37,6 @@ func (c *Call) hungUp(l *leg, p *Packet, key uint64) {
 func (c *Call) hangUpBoth(lines string) {
 	c.end.party = partySystem
 	c.confirmCallee()
-	c.answer.Ack()
 	c.close()
 	c.byeTo(c.a, lines)
 	c.byeTo(c.b, lines)

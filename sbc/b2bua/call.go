@@ -121,7 +121,6 @@ type outcome struct {
 	reason string
 	cause  string // our word for it
 	party  string // caller, callee, system
-	racing bool   // the caller's CANCEL crossed the answer
 }
 
 // early names an early dialog of the B side: an attempt and the To tag in it.
@@ -152,7 +151,7 @@ func (c *Call) deadline() time.Time {
 		d := c.maxEnd
 		for _, r := range c.reinvite {
 			if r != nil {
-				d = earliest(d, r.answer.Deadline())
+				d = earliest(d, r.deadline())
 			}
 		}
 		return d

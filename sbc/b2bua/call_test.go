@@ -398,3 +398,11 @@ func TestPRB08_ProbeAnsweredFromAnAliasAddress(t *testing.T) {
 		t.Errorf("pinged %+v", w.pinged)
 	}
 }
+
+func TestOptionsThatRequireAnExtensionGet420(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, strings.Replace(invite{lines: "Require: nothingSupportsThis\r\n"}.String(), "INVITE", "OPTIONS", 2))
+	if got := w.take(carrierAddr, "SIP/2.0 420"); string(got.Header(sip.Unsupported)) != "nothingSupportsThis" {
+		t.Errorf("Unsupported: %s", got.Header(sip.Unsupported))
+	}
+}

@@ -1,6 +1,8 @@
 package b2bua
 
 import (
+	"slices"
+
 	"github.com/tandem-sbc/tandem/sbc/sip"
 )
 
@@ -10,6 +12,10 @@ func (c *Call) trying() {
 	c.in.last = b
 	c.s.env.Send(c.in.reply, b, 0)
 }
+
+// maxForks bounds the early dialogs of one call that are told apart. Further
+// ones show under the tag in use.
+const maxForks = 32
 
 // tagFor returns the To tag of a response to the caller that stems from an
 // early dialog of the B side. It is one tag for the whole hunt until an SDP
@@ -24,7 +30,7 @@ func (c *Call) tagFor(e early, sdp bool) string {
 			known = true
 		}
 	}
-	if !known {
+	if !known && len(c.forks) < maxForks {
 		if len(c.forks) > 0 && (c.sdpSent && c.sdpFrom != e || c.token.yes) {
 			c.useTag(c.s.mint())
 		}
@@ -42,7 +48,12 @@ func (c *Call) useTag(tag string) {
 	if tag == c.tag {
 		return
 	}
-	c.a.others = append(c.a.others, c.a.localTag)
+	if i := slices.Index(c.a.others, tag); i >= 0 {
+		c.a.others[i] = c.tag
+	} else {
+		c.a.others = append(c.a.others, c.tag)
+		c.s.enter(c.a, tag)
+	}
 	c.tag, c.a.localTag = tag, tag
 }
 

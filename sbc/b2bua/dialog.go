@@ -2,7 +2,9 @@ package b2bua
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -13,7 +15,6 @@ import (
 type leg struct {
 	call   *Call
 	caller bool
-	key    uint64 // in Shard.dialogs
 
 	callID              string
 	localTag, remoteTag string
@@ -22,6 +23,7 @@ type leg struct {
 	local, remote string
 	localSeq      uint32
 	remoteSeq     uint32
+	numbered      bool // remoteSeq is set
 	// target is the remote target: the URI of the far end's Contact.
 	target string
 	// routes is the route set in the order of use: URIs in angle brackets.
@@ -52,16 +54,52 @@ func (l *leg) matches(callID, localTag, remoteTag []byte) bool {
 // setTarget takes the remote target from a Contact value and works out the
 // next hop (RFC 3261 12.2.1.1).
 func (l *leg) setTarget(s *Shard, contact []byte) {
-	if len(contact) > 0 {
-		if a, err := sip.ParseNameAddr(contact); err == nil {
-			l.target = string(a.URI)
-		}
+	if uri, ok := targetOf(contact); ok {
+		l.target = uri
 	}
 	next := l.target
 	if len(l.routes) > 0 {
 		next = uriOf(l.routes[0])
 	}
 	l.hop = s.nextHop(next, l.base, len(l.routes) > 0)
+}
+
+// targetOf returns the URI of a Contact as a Request-URI: a SIP or SIPS URI
+// without the headers and the method that only a Contact may have (RFC 3261
+// 19.1.1).
+func targetOf(contact []byte) (uri string, ok bool) {
+	a, err := sip.ParseNameAddr(contact)
+	if err != nil {
+		return "", false
+	}
+	u, err := sip.ParseURI(a.URI)
+	if err != nil || len(u.Host) == 0 || u.Scheme != "sip" && u.Scheme != "sips" {
+		return "", false
+	}
+	text := a.URI
+	if len(u.Headers) > 0 {
+		text = text[:len(text)-len(u.Headers)-1]
+	}
+	if _, found := sip.Param(u.Params, "method"); !found {
+		return string(text), true
+	}
+	parts := strings.Split(string(text), ";")
+	kept := slices.DeleteFunc(parts, func(p string) bool {
+		name, _, _ := strings.Cut(p, "=")
+		return strings.EqualFold(name, "method")
+	})
+	return strings.Join(kept, ";"), true
+}
+
+// enter makes the dialog known under one of our tags, leave takes it out.
+func (s *Shard) enter(l *leg, tag string) { s.dialogs[s.dialogKey([]byte(l.callID), []byte(tag))] = l }
+
+func (s *Shard) leave(l *leg) {
+	for _, tag := range append(l.others, l.localTag) {
+		if key := s.dialogKey([]byte(l.callID), []byte(tag)); s.dialogs[key] == l {
+			delete(s.dialogs, key)
+		}
+	}
 }
 
 func uriOf(route string) string {

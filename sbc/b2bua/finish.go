@@ -154,8 +154,8 @@ func (c *Call) remove() {
 	s.alarms.drop(c)
 	delete(s.calls, c)
 	for _, l := range [...]*leg{c.a, c.b} {
-		if l != nil && s.dialogs[l.key] == l {
-			delete(s.dialogs, l.key)
+		if l != nil {
+			s.leave(l)
 		}
 	}
 	if c.in != nil {

@@ -245,6 +245,7 @@ func TestDEC03_SameINVITEAtAnotherNode(t *testing.T) {
 	})
 	t.Run("other branch, young: a fork, 482", func(t *testing.T) {
 		other.from(carrierAddr, invite{body: offer, branch: "z9hG4bKother"}.String())
+		other.advance(inviteHold)
 		other.take(carrierAddr, "SIP/2.0 482")
 	})
 	t.Run("other branch at the owner: 482", func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestDEC03_SameINVITEAtAnotherNode(t *testing.T) {
 		}
 	})
 	t.Run("other branch, older, no 18x: the owner gives up and this node takes it", func(t *testing.T) {
-		other.advance(1100 * time.Millisecond)
+		other.advance(time.Second)
 		other.from(carrierAddr, invite{body: offer, branch: "z9hG4bKlater"}.String())
 		other.take(pbx1Addr, "INVITE")
 		var give *Open
@@ -308,6 +309,21 @@ func TestDEC03_DeadOwnerOrClosedEntryIsANewCall(t *testing.T) {
 			w.take(pbx1Addr, "INVITE")
 		})
 	}
+}
+
+// A caller who got the owner's final response may reach this node before the
+// news of it.
+func TestDEC03_FailoverFasterThanTheNewsIsANewCall(t *testing.T) {
+	owner, w := newWorld(t), newWorldOf(t, "dal-2", "dallas", document())
+	owner.from(carrierAddr, invite{body: offer}.String())
+	open := owner.shared[0]
+	w.s.Shared(w.now, "dal-1", open)
+	w.from(carrierAddr, invite{body: offer, branch: "z9hG4bKlater"}.String())
+	w.none(carrierAddr, "SIP/2.0 482")
+	w.advance(15 * time.Millisecond)
+	open.State = OpenClosed
+	w.s.Shared(w.now, "dal-1", open)
+	w.take(pbx1Addr, "INVITE")
 }
 
 func TestDEC09_InDialogAtAnotherNode(t *testing.T) {

@@ -10,6 +10,10 @@ const (
 	byeHold = 5 * time.Second
 	// byeRetry is the pause between these tries.
 	byeRetry = 500 * time.Millisecond
+	// inviteHold is how long an INVITE waits for the news that another
+	// node's entry of it has closed: news and a caller who goes from that
+	// node to us travel equally far.
+	inviteHold = 200 * time.Millisecond
 )
 
 // heldBye is a BYE whose owner cannot be reached now: it is tried again for
@@ -19,15 +23,14 @@ type heldBye struct {
 	s     *Shard
 	in    *incoming
 	p     *Packet
-	owner string
 	next  time.Time
 	until time.Time
 }
 
-func (s *Shard) holdBye(p *Packet, key uint64, owner string) {
+func (s *Shard) holdBye(p *Packet, key uint64) {
 	in := &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source}
 	s.server[key] = in
-	h := &heldBye{s: s, in: in, p: p, owner: owner, next: s.now.Add(byeRetry), until: s.now.Add(byeHold)}
+	h := &heldBye{s: s, in: in, p: p, next: s.now.Add(byeRetry), until: s.now.Add(byeHold)}
 	s.alarms.set(h)
 }
 
@@ -35,8 +38,9 @@ func (h *heldBye) deadline() time.Time { return h.next }
 
 func (h *heldBye) expire(now time.Time) {
 	s := h.s
+	owner, _ := s.remoteOwner(h.p.Message)
 	switch {
-	case s.env.Forward(h.owner, h.p):
+	case !owner.Gone && s.toOwner(owner, h.p):
 		// The owner answers through us.
 		delete(s.server, h.in.key)
 		h.next = time.Time{}
@@ -46,5 +50,53 @@ func (h *heldBye) expire(now time.Time) {
 		delete(s.server, h.in.key)
 		h.next = time.Time{}
 		s.reject(h.p, h.in.key, 500, "Retry-After: 2\r\n")
+	}
+}
+
+// heldInvite is an INVITE with another branch than the one that a node has told
+// of less than a second ago: a fork, or a caller who got that node's final
+// response and came here before its news did. The news decide; without any it
+// was a fork (DEC-03).
+type heldInvite struct {
+	place
+	s    *Shard
+	p    *Packet
+	in   *incoming
+	open uint64
+	at   time.Time
+}
+
+func (s *Shard) holdInvite(p *Packet, key, open uint64) {
+	if s.held[open] != nil {
+		s.reject(p, key, 482, "")
+		return
+	}
+	h := &heldInvite{
+		s: s, p: p, open: open, at: s.now.Add(inviteHold),
+		in: &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source},
+	}
+	s.server[key], s.held[open] = h.in, h
+	s.alarms.set(h)
+}
+
+func (h *heldInvite) deadline() time.Time { return h.at }
+
+func (h *heldInvite) expire(time.Time) {
+	h.release()
+	h.s.reject(h.p, h.in.key, 482, "")
+}
+
+func (h *heldInvite) release() {
+	h.at = time.Time{}
+	delete(h.s.held, h.open)
+	delete(h.s.server, h.in.key)
+	h.s.alarms.drop(h)
+}
+
+// releaseInvites takes an INVITE that waited as the new call that it is.
+func (s *Shard) releaseInvites(open uint64) {
+	if h := s.held[open]; h != nil {
+		h.release()
+		s.invite(h.p, h.in.key)
 	}
 }

@@ -125,6 +125,9 @@ func screen(m *sip.Message) (code int, extra string) {
 	if m.MaxForwards() == 0 {
 		return 483, ""
 	}
+	if _, ok := targetOf(m.Header(sip.Contact)); !ok {
+		return 400, "" // RFC 3261 8.1.1.8
+	}
 	if options := required(m); options != "" {
 		return 420, "Unsupported: " + options + "\r\n"
 	}
@@ -188,12 +191,11 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	c.a = &leg{
 		call: c, caller: true, callID: string(m.CallID()), localTag: c.tag, remoteTag: string(m.FromTag()),
 		local: withoutTag(m.Header(sip.To)), remote: withoutTag(m.Header(sip.From)),
-		remoteSeq: m.CSeq(), base: requestBase(p),
+		remoteSeq: m.CSeq(), numbered: true, base: requestBase(p),
 	}
 	c.a.localSeq = uint32(s.env.Random()>>40) | 1
 	c.a.setRoutes(m, false)
 	c.a.setTarget(s, m.Header(sip.Contact))
-	c.a.key = s.dialogKey(m.CallID(), m.FromTag())
 	if who.token != nil {
 		c.token = handedOver{Token: *who.token, yes: true}
 		c.id = who.token.CallID
@@ -201,7 +203,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 		c.id = callID(s.now, s.env.Random(), s.env.Random())
 	}
 	s.server[key] = c.in
-	s.dialogs[c.a.key] = c.a
+	s.enter(c.a, c.tag)
 	s.calls[c] = struct{}{}
 	c.share(who.nonce)
 	return c

@@ -39,6 +39,7 @@ type inviteTx struct {
 	winner      string // To tag of the 2xx that the owner has
 	won         bool
 	acks        []sentAck
+	failAck     []byte // the ACK of a failure, for its repetitions
 	cancelFSM   transaction.Client
 	cancelBytes []byte
 	cancelled   bool // a CANCEL went out
@@ -121,7 +122,9 @@ func (tx *inviteTx) respond(m *sip.Message) {
 		}
 		return
 	}
-	tx.act(tx.fsm.Receive(tx.s.now, m.Status()), m)
+	if m.CSeqMethod() == sip.INVITE {
+		tx.act(tx.fsm.Receive(tx.s.now, m.Status()), m)
+	}
 }
 
 // failed takes a transport error. Once the far end has spoken it says nothing
@@ -144,7 +147,7 @@ func (tx *inviteTx) act(do transaction.Do, m *sip.Message) {
 		return
 	case m == nil:
 	case m.Status() >= 300:
-		tx.takeFailure(m, do&transaction.Pass != 0)
+		tx.takeFailure(m)
 		return
 	case m.Status() >= 200:
 		tx.takeSuccess(m)
@@ -167,17 +170,23 @@ func (tx *inviteTx) takeProvisional(m *sip.Message) {
 	}
 }
 
-// takeFailure ACKs a final response of 300 and above, leaves the ACK's bytes
-// for its repetitions, and is done.
-func (tx *inviteTx) takeFailure(m *sip.Message, first bool) {
+// takeFailure ACKs a final response of 300 and above and each of its
+// repetitions. The transaction stays for 64*T1 also for a 2xx that a forking
+// proxy passes on behind the failure (RFC 3261 16.7 step 5).
+func (tx *inviteTx) takeFailure(m *sip.Message) {
 	s := tx.s
-	ack := tx.appendHopRequest(sip.ACK, string(m.Header(sip.To)))
-	s.env.Send(tx.id.hop, ack, 0)
-	s.linger.AddAck(tx.token, ack, tx.id.hop, &s.cfg.Timers, s.now)
-	s.forget(tx.token, tx)
+	if tx.finalSeen {
+		if tx.failAck != nil {
+			s.env.Send(tx.id.hop, tx.failAck, 0)
+		}
+		return
+	}
+	tx.failAck = tx.appendHopRequest(sip.ACK, string(m.Header(sip.To)))
+	s.env.Send(tx.id.hop, tx.failAck, 0)
+	tx.giveUp = s.now.Add(s.cfg.Timers.Life())
 	owner := tx.owner
-	tx.finalSeen, tx.owner, tx.bytes = true, nil, nil
-	if first && owner != nil {
+	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
+	if owner != nil {
 		owner.refused(tx, m)
 	}
 }
@@ -193,7 +202,9 @@ func (tx *inviteTx) takeSuccess(m *sip.Message) {
 			return
 		}
 	}
-	tx.bytes, tx.finalSeen, tx.giveUp = nil, true, time.Time{}
+	if !tx.finalSeen {
+		tx.bytes, tx.finalSeen, tx.giveUp = nil, true, time.Time{}
+	}
 	switch {
 	case tx.won && tx.winner == tag:
 		// The ACK waits for the caller's, with the answer to a late offer.

@@ -52,8 +52,12 @@ func (s *Shard) known(p *Packet, key uint64) bool {
 		s.env.Forward(e.node, p)
 		return true
 	}
-	if e.progress || s.now.Sub(e.since) < youngInvite {
+	if e.progress {
 		s.reject(p, key, 482, "")
+		return true
+	}
+	if s.now.Sub(e.since) < youngInvite {
+		s.holdInvite(p, key, open)
 		return true
 	}
 	// The caller has given up on that node and comes to us.
@@ -112,6 +116,7 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 	case OpenClosed:
 		if e, ok := s.open[o.Key]; ok && e.node == node {
 			delete(s.open, o.Key)
+			s.releaseInvites(o.Key)
 		}
 	case OpenGiveUp:
 		if c, ok := s.invites[o.Key]; ok && c.phase == hunting {
@@ -128,6 +133,7 @@ func (s *Shard) NodeLost(now time.Time, node string) {
 	for key, e := range s.open {
 		if e.node == node {
 			delete(s.open, key)
+			s.releaseInvites(key)
 		}
 	}
 }

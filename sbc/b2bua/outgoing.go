@@ -22,11 +22,12 @@ type taker interface {
 // outgoing is a client transaction of any method but INVITE.
 type outgoing struct {
 	place
-	s     *Shard
-	token uint64
-	fsm   transaction.Client
-	bytes []byte
-	to    transport.Target
+	s      *Shard
+	token  uint64
+	method string
+	fsm    transaction.Client
+	bytes  []byte
+	to     transport.Target
 	// spare is tried once when the connection in to has gone.
 	spare transport.Target
 	taker taker
@@ -36,7 +37,7 @@ type outgoing struct {
 
 // send starts a non-INVITE client transaction. taker may be nil.
 func (s *Shard) send(o *outline, spare transport.Target, taker taker) *outgoing {
-	tx := &outgoing{s: s, token: o.token, to: o.hop, spare: spare, taker: taker, bytes: s.appendRequest(o)}
+	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, spare: spare, taker: taker, bytes: s.appendRequest(o)}
 	s.client[tx.token] = tx
 	tx.act(tx.fsm.Start(s.now, &s.cfg.Timers, false, o.hop.Transport.Reliable()), nil)
 	s.settle(tx.token, tx)
@@ -59,7 +60,9 @@ func (o *outgoing) expire(now time.Time) {
 }
 
 func (o *outgoing) respond(m *sip.Message) {
-	o.act(o.fsm.Receive(o.s.now, m.Status()), m)
+	if m.CSeqMethod() == o.method {
+		o.act(o.fsm.Receive(o.s.now, m.Status()), m)
+	}
 }
 
 func (o *outgoing) failed(err error) {

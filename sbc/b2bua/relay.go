@@ -3,6 +3,7 @@ package b2bua
 import (
 	"time"
 
+	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -14,17 +15,20 @@ const retryLater = "Retry-After: 1\r\n"
 // relay passes a request inside the dialog to the other side.
 func (c *Call) relay(l *leg, p *Packet, key uint64) {
 	m, s := p.Message, c.s
-	if c.phase != answered && c.phase != up {
-		code, extra := 481, ""
-		if c.phase == hunting {
-			code, extra = 500, retryLater // RFC 3311 5.2
-		}
-		s.reject(p, key, code, extra)
-		return
-	}
 	in := &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source}
-	if m.Method() == sip.INVITE {
+	switch {
+	case c.phase == hunting:
+		s.reject(p, key, 500, retryLater) // RFC 3311 5.2
+		return
+	case c.phase != answered && c.phase != up:
+		s.reject(p, key, 481, "")
+		return
+	case m.Method() == sip.INVITE:
 		c.relayInvite(l, p, in)
+		return
+	case c.phase == answered && !l.caller:
+		// The caller may not even have the answer yet.
+		s.reject(p, key, 500, retryLater)
 		return
 	}
 	s.server[key] = in
@@ -81,6 +85,16 @@ func (c *Call) answerInside(l *leg, in *incoming, code int, from *sip.Message, e
 	return b
 }
 
+// failInside passes a final response of any class on, but for what is between
+// the far end and us alone (DEC-23).
+func (c *Call) failInside(l *leg, in *incoming, code int, from *sip.Message) {
+	out := hunt.CallerCode(code)
+	if out != code {
+		from = nil
+	}
+	c.answerInside(l, in, out, from, "")
+}
+
 // endsDialog tells whether a response to a request inside a dialog says that
 // the far end has no such dialog any more (RFC 3261 12.2.1.2, RFC 5057).
 func endsDialog(code int) bool { return code == 481 || code == 408 }
@@ -112,8 +126,8 @@ func (r *relayed) replied(_ *outgoing, m *sip.Message, err error) {
 	if code < 300 && update {
 		c.refresh(r.from, r.in.msg, m)
 	}
-	c.answerInside(r.from, r.in, code, m, "")
-	if update && endsDialog(code) {
+	c.failInside(r.from, r.in, code, m)
+	if code == 481 || update && endsDialog(code) {
 		c.end.cause = vendorCause(code)
 		c.hangUpBoth("")
 	}
@@ -143,8 +157,21 @@ type reinvite struct {
 	tx        *inviteTx
 	open      bool // no final response to the sender yet
 	lateOffer bool
+	until     time.Time // timer C; zero once it has fired
 	answer    transaction.Answer
 	answerOut []byte
+}
+
+// timerC bounds the wait for the final response to a re-INVITE that the other
+// side has taken (RFC 3261 16.6 step 11, for want of a timer of its own).
+const timerC = 3 * time.Minute
+
+// deadline is when expire is due.
+func (r *reinvite) deadline() time.Time {
+	if r.open {
+		return r.until
+	}
+	return r.answer.Deadline()
 }
 
 func (c *Call) relayInvite(l *leg, p *Packet, in *incoming) {
@@ -158,7 +185,9 @@ func (c *Call) relayInvite(l *leg, p *Packet, in *incoming) {
 		s.reject(p, in.key, 491, "")
 		return
 	}
-	r := &reinvite{call: c, from: l, in: in, open: true, lateOffer: len(in.msg.Body()) == 0}
+	r := &reinvite{
+		call: c, from: l, in: in, open: true, lateOffer: len(in.msg.Body()) == 0, until: s.now.Add(timerC),
+	}
 	c.reinvite[l.side()] = r
 	in.call = c
 	s.server[in.key] = in
@@ -191,11 +220,7 @@ func (r *reinvite) fail(code int, m *sip.Message) {
 	}
 	r.open = false
 	c.reinvite[r.from.side()] = nil
-	out := code
-	if code == 401 || code == 407 || code < 400 {
-		out, m = 488, nil
-	}
-	c.answerInside(r.from, r.in, out, m, "")
+	c.failInside(r.from, r.in, code, m)
 	if endsDialog(code) {
 		c.end.cause = vendorCause(code)
 		c.hangUpBoth("")
@@ -229,8 +254,13 @@ func (r *reinvite) acked(m *sip.Message) {
 // expire repeats the 2xx until its ACK; without one in 64*T1 the call ends
 // (RFC 3261 14.2).
 func (r *reinvite) expire(now time.Time) {
-	d := r.answer.Deadline()
+	d := r.deadline()
 	if d.IsZero() || now.Before(d) {
+		return
+	}
+	if r.open {
+		r.until = time.Time{}
+		r.tx.cancel()
 		return
 	}
 	do := r.answer.Expire(now)

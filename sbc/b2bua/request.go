@@ -67,6 +67,12 @@ func (s *Shard) repeated(key uint64) bool {
 // outside takes a request outside of any dialog.
 func (s *Shard) outside(p *Packet, key uint64) {
 	m := p.Message
+	if m.Method() != sip.INVITE { // whose caller is identified first
+		if options := required(m); options != "" {
+			s.refuse(p, 420, "", "Unsupported: "+options+"\r\n")
+			return
+		}
+	}
 	switch m.Method() {
 	case sip.INVITE:
 		s.invite(p, key)
@@ -110,12 +116,9 @@ func replyTo(p *Packet) transport.Target {
 
 // refuse answers a request without keeping any state (RFC 3261 8.2.7): the
 // To tag is a hash of the request, so that a repetition gets the same answer.
-// It goes to the packet's source, never to an address in the message.
 func (s *Shard) refuse(p *Packet, code int, reason, extra string) {
-	to := replyTo(p)
-	to.Addr = p.Source
 	var tag [16]byte
-	s.env.Send(to, s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
+	s.env.Send(replyTo(p), s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
 	if code >= 400 && p.Message.Method() == sip.INVITE {
 		s.env.Count(Event{Kind: EventReject, Reason: strconv.Itoa(code)})
 	}
@@ -152,14 +155,17 @@ func (s *Shard) reject(p *Packet, key uint64, code int, extra string) {
 }
 
 // ack takes an ACK: for a failure it ends the server transaction, for a 2xx it
-// belongs to the dialog. It is never answered.
+// belongs to the dialog. It is never answered. An ACK of a 2xx may fit the
+// INVITE's transaction as well: callers of RFC 2543 have no branches, and some
+// later ones keep the INVITE's.
 func (s *Shard) ack(p *Packet) {
 	m := p.Message
-	if s.linger.Ack(s.serverKey(m, sip.INVITE)) {
-		return
-	}
+	known := s.linger.Ack(s.serverKey(m, sip.INVITE))
 	if l := s.findLeg(m); l != nil {
 		l.call.acked(l, m)
+		return
+	}
+	if known {
 		return
 	}
 	if owner, ok := s.remoteOwner(m); ok && owner.Up {
@@ -207,10 +213,7 @@ func (s *Shard) acceptCancel(p *Packet, key uint64, tag string) {
 // findLeg returns the dialog of an in-dialog request, by Call-ID and both tags
 // and by nothing else (RFC 3261 12.2.2).
 func (s *Shard) findLeg(m *sip.Message) *leg {
-	l := s.dialogs[s.dialogKey(m.CallID(), m.FromTag())]
-	if l == nil {
-		l = s.dialogs[s.dialogKey(m.CallID(), nil)]
-	}
+	l := s.dialogs[s.dialogKey(m.CallID(), m.ToTag())]
 	if l == nil || !l.matches(m.CallID(), m.ToTag(), m.FromTag()) {
 		return nil
 	}
@@ -232,15 +235,18 @@ func (s *Shard) inDialog(p *Packet, key uint64) {
 		s.refuse(p, 481, "", "")
 	case owner.Gone:
 		s.refuse(p, 481, "", "")
-	case s.env.Forward(owner.Name, p):
+	case s.toOwner(owner, p):
 	case m.Method() == sip.BYE:
-		s.holdBye(p, key, owner.Name)
+		s.holdBye(p, key)
 	default:
 		// The dialog lives behind a cut link: 481 would end it at the far
 		// end (RFC 3261 12.2.1.2), so ask for patience (DEC-09).
 		s.refuse(p, 500, "", "Retry-After: "+string(rune('1'+s.env.Random()%3))+"\r\n")
 	}
 }
+
+// toOwner passes a request on to the node that owns its dialog.
+func (s *Shard) toOwner(o owner, p *Packet) bool { return o.Name != "" && s.env.Forward(o.Name, p) }
 
 // owner is the node that a dialog identifier names.
 type owner struct {
@@ -250,7 +256,9 @@ type owner struct {
 }
 
 // remoteOwner reads from a request's To tag or Call-ID which other node owns
-// its dialog. ok is false when nobody in the cluster minted them or we did.
+// its dialog. ok is false when nobody in the cluster minted them or we did. A
+// node that we do not know, or whose boot we have not yet seen, is in doubt: it
+// is away, not gone.
 func (s *Shard) remoteOwner(m *sip.Message) (owner, bool) {
 	id, ok := s.owner(m.ToTag())
 	if !ok {
@@ -259,13 +267,10 @@ func (s *Shard) remoteOwner(m *sip.Message) (owner, bool) {
 	if !ok || s.cfg.Minter.Own(id) {
 		return owner{}, false
 	}
+	if s.cfg.Minter.Here(id) {
+		return owner{}, false // of an earlier boot of ours
+	}
 	st, known := s.env.Peer(id.Node)
-	if !known {
-		return owner{}, false
-	}
-	gone := id.Boot != st.Boot && st.Boot != 0
-	if !st.Up && st.Down > ownerGoneAfter {
-		gone = true
-	}
+	gone := known && id.Boot < st.Boot || !st.Up && st.Down > ownerGoneAfter
 	return owner{PeerState: st, Gone: gone}, true
 }

@@ -27,11 +27,12 @@ type Shard struct {
 	seed uint64    // keys the hashes of what strangers send
 
 	calls   map[*Call]struct{}
-	server  map[uint64]*incoming // requests without a final response, by transaction key
-	client  map[uint64]responder // requests that we sent, by branch
-	dialogs map[uint64]*leg      // by Call-ID and the far end's tag
-	invites map[uint64]*Call     // our open INVITEs, by the key of DEC-03
-	open    map[uint64]openEntry // other nodes' open INVITEs
+	server  map[uint64]*incoming   // requests without a final response, by transaction key
+	client  map[uint64]responder   // requests that we sent, by branch
+	dialogs map[uint64]*leg        // by Call-ID and our own tags
+	invites map[uint64]*Call       // our open INVITEs, by the key of DEC-03
+	open    map[uint64]openEntry   // other nodes' open INVITEs
+	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
 
@@ -69,6 +70,7 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		dialogs: make(map[uint64]*leg),
 		invites: make(map[uint64]*Call),
 		open:    make(map[uint64]openEntry),
+		held:    make(map[uint64]*heldInvite),
 		linger:  transaction.NewLinger[transport.Target](lingerLimit),
 		alarms:  alarms{epoch: now},
 	}
@@ -154,19 +156,10 @@ func (s *Shard) response(p *Packet) {
 	}
 	tx, ok := s.client[id.Token]
 	if !ok {
-		s.lateResponse(id.Token)
 		return
 	}
 	tx.respond(p.Message)
 	s.settle(id.Token, tx)
-}
-
-// lateResponse answers a final response that is repeated after its transaction
-// ended, with the ACK that was sent before.
-func (s *Shard) lateResponse(token uint64) {
-	if b, to, ok := s.linger.Hit(token, s.now); ok && b != nil {
-		s.resend(b, to)
-	}
 }
 
 func (s *Shard) resend(b []byte, to transport.Target) { s.env.Send(to, b, 0) }
@@ -242,8 +235,8 @@ func hash2(seed uint64, a, b []byte) uint64 {
 
 var zero = []byte{0}
 
-// dialogKey is the key of a dialog: its Call-ID and the far end's tag. Dialogs
-// whose Call-ID we minted are found without the tag.
+// dialogKey is the key of a dialog: its Call-ID and our tag, which no two
+// dialogs share whatever the far ends do.
 func (s *Shard) dialogKey(callID, tag []byte) uint64 { return hash2(s.seed, callID, tag) }
 
 // openKey is the key of an open INVITE over all nodes (DEC-03).

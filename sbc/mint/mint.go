@@ -88,6 +88,9 @@ func (m *Minter) Parse(text []byte) (ID, bool) {
 // Own reports whether the identifier was made by this node in this boot.
 func (m *Minter) Own(id ID) bool { return id.Node == m.node && id.Boot == m.boot }
 
+// Here reports whether the identifier was made by this node in whatever boot.
+func (m *Minter) Here(id ID) bool { return id.Node == m.node }
+
 func (m *Minter) sign(b []byte) []byte {
 	m.mac.Reset()
 	m.mac.Write(b)

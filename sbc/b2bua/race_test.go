@@ -1,0 +1,124 @@
+package b2bua
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/sip"
+)
+
+// The callee has its ACK and asks for something before the caller has
+// confirmed, perhaps before it even has the answer: the request must wait.
+func TestRFC3261_15_RequestTowardsAnUnconfirmedCallerWaits(t *testing.T) {
+	for _, method := range []string{"UPDATE", "INFO", "MESSAGE"} {
+		w := newWorld(t)
+		w.from(carrierAddr, invite{body: offer}.String())
+		b := w.take(pbx1Addr, "INVITE")
+		w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+		ok := w.take(carrierAddr, "SIP/2.0 200")
+		w.from(pbx1Addr, calleeRequest(b, "callee", method, 7, "", ""))
+		if got := w.take(pbx1Addr, "SIP/2.0 500"); !got.Has(sip.RetryAfter) {
+			t.Errorf("%s: 500 without Retry-After", method)
+		}
+		w.none(carrierAddr, method)
+		w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+		w.from(pbx1Addr, calleeRequest(b, "callee", method, 8, "", ""))
+		w.take(carrierAddr, method)
+	}
+}
+
+// Whatever ends a call that the caller has not confirmed: the 2xx goes on being
+// repeated, and the BYE waits for the ACK (RFC 3261 15).
+func TestRFC3261_15_ByeToAnUnconfirmedCallerWaits(t *testing.T) {
+	doc := document()
+	doc.TrunkGroups[0].Limits.MaxDuration = 2e9
+	w := newWorldOf(t, "dal-1", "dallas", doc)
+	w.from(carrierAddr, invite{body: offer}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+	ok := w.take(carrierAddr, "SIP/2.0 200")
+	w.advance(2100 * time.Millisecond)
+	w.take(pbx1Addr, "BYE")
+	w.none(carrierAddr, "BYE")
+	w.sent = nil
+	w.advance(4 * time.Second)
+	w.take(carrierAddr, "SIP/2.0 200")
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	w.take(carrierAddr, "BYE")
+}
+
+// DEC-23 inside a dialog: what one leg is asked says nothing on the other.
+func TestDEC23_ChallengesInsideADialogStayOnTheirLeg(t *testing.T) {
+	for code, want := range map[int]string{401: "SIP/2.0 500", 407: "SIP/2.0 500", 420: "SIP/2.0 500", 421: "SIP/2.0 500", 494: "SIP/2.0 500", 302: "SIP/2.0 480", 488: "SIP/2.0 488"} {
+		for _, method := range []string{"INVITE", "UPDATE", "INFO"} {
+			w := newWorld(t)
+			_, ok := w.answeredCall()
+			w.from(carrierAddr, inside(ok, method, 2, "", offer))
+			re := w.take(pbx1Addr, method)
+			w.from(pbx1Addr, reply(re, code, "callee", "", "WWW-Authenticate: Digest realm=\"pbx\", nonce=\"1\"\r\n"))
+			got := w.take(carrierAddr, want)
+			if strings.Contains(string(got.Raw()), "realm") {
+				t.Errorf("%s %d leaked:\n%s", method, code, got.Raw())
+			}
+			w.none(carrierAddr, "BYE")
+		}
+	}
+}
+
+// RFC 3261 12.2.1.2: a far end without the dialog ends it, whatever it was
+// asked.
+func TestRFC3261_12_2_1_2_NoSuchDialogEndsTheCall(t *testing.T) {
+	for _, method := range []string{"INVITE", "UPDATE", "INFO", "MESSAGE"} {
+		w := newWorld(t)
+		_, ok := w.answeredCall()
+		w.from(carrierAddr, inside(ok, method, 2, "", offer))
+		w.from(pbx1Addr, reply(w.take(pbx1Addr, method), 481, "callee", ""))
+		w.take(carrierAddr, "SIP/2.0 481")
+		w.take(carrierAddr, "BYE")
+	}
+}
+
+// RFC 3261 16.7: a forking proxy passes a 2xx on even after a failure. Nobody
+// waits for it any more; it is confirmed and hung up.
+func TestDEC02_AnswerOfAForkAfterTheFailure(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 486, "x", ""))
+	w.take(pbx1Addr, "ACK")
+	w.take(carrierAddr, "SIP/2.0 486")
+	w.advance(time.Second)
+	w.from(pbx1Addr, reply(b, 486, "x", "")) // RSP-05: each is ACKed
+	w.take(pbx1Addr, "ACK")
+	late := reply(b, 200, "y", answerSDP, "Contact: <sip:other@198.51.100.99:5060>\r\n")
+	w.from(pbx1Addr, late)
+	ack := w.take("198.51.100.99:5060", "ACK")
+	if string(ack.Branch()) == string(b.Branch()) {
+		t.Error("the ACK of a 2xx is a transaction of its own (RFC 3261 13.2.2.4)")
+	}
+	bye := w.take("198.51.100.99:5060", "BYE")
+	w.from(pbx1Addr, late)
+	w.take("198.51.100.99:5060", "ACK")
+	w.none("198.51.100.99:5060", "BYE")
+	w.from("198.51.100.99:5060", reply(bye, 200, "y", ""))
+	w.quiet()
+}
+
+// Timer C: a re-INVITE that the other side has taken and never answers does not
+// hold the dialog for ever.
+func TestCDR07_ReinviteWithoutAFinal(t *testing.T) {
+	w := newWorld(t)
+	_, ok := w.answeredCall()
+	w.from(carrierAddr, inside(ok, "INVITE", 2, "", offer))
+	re := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(re, 100, "", ""))
+	w.advance(3*time.Minute + time.Second)
+	cancel := w.take(pbx1Addr, "CANCEL")
+	w.from(pbx1Addr, reply(cancel, 200, "callee", ""))
+	w.from(pbx1Addr, reply(re, 487, "callee", ""))
+	w.take(carrierAddr, "SIP/2.0 487")
+	w.from(carrierAddr, inside(ok, "BYE", 3, "", ""))
+	w.from(pbx1Addr, reply(w.take(pbx1Addr, "BYE"), 200, "callee", ""))
+	w.quiet()
+}
