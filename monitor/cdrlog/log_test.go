@@ -139,6 +139,36 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
+// What waits for its sync is with the kernel already: a process that is killed
+// loses no more than the last few milliseconds.
+func TestRecordsAreWrittenBeforeTheirSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := newMemFS()
+		l := openMem(t, disk, nil)
+		l.Write(number(0))
+		synctest.Wait() // written and synced; the group commit's pause has begun
+		var before int
+		disk.do(func() { before = disk.syncs })
+		for n := range 10 {
+			l.Write(number(n + 1))
+			time.Sleep(2 * stagePause)
+			synctest.Wait()
+			if got := len(disk.lines(t)); got != n+2 {
+				t.Fatalf("%d records in the file, want %d", got, n+2)
+			}
+		}
+		disk.do(func() {
+			if disk.syncs != before {
+				t.Errorf("%d syncs within one interval", disk.syncs-before)
+			}
+		})
+		stop(t, l)
+		if got := len(disk.lines(t)); got != 11 {
+			t.Errorf("%d records in the end, want 11", got)
+		}
+	})
+}
+
 // A disk that fails in any way loses nothing and doubles nothing when it heals.
 func TestDiskFailsAndHeals(t *testing.T) {
 	broken := errors.New("broken")

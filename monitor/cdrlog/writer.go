@@ -27,9 +27,11 @@ func (w *writer) run() {
 	defer close(l.done)
 	defer w.close()
 	for {
-		select {
-		case <-l.wake:
-		case <-l.closing:
+		if len(w.pending) == 0 {
+			select {
+			case <-l.wake:
+			case <-l.closing:
+			}
 		}
 		begun := time.Now()
 		if !w.drain() {
@@ -40,7 +42,7 @@ func (w *writer) run() {
 			return
 		}
 		// Group commit: what comes during the pause shares one sync.
-		w.sleep(l.cfg.Interval - time.Since(begun))
+		w.stage(l.cfg.Interval - time.Since(begun))
 	}
 }
 
@@ -52,7 +54,7 @@ func (w *writer) drain() bool {
 		if len(w.pending) == 0 {
 			return true
 		}
-		n, records := w.encode()
+		n, records := w.encode(0)
 		if err := w.write(); err == nil {
 			w.succeeded(n, records)
 		} else if !w.pause(w.failed(err)) {
@@ -61,10 +63,10 @@ func (w *writer) drain() bool {
 	}
 }
 
-// encode fills lines from the front of pending. n records were looked at, records of them are in lines.
-func (w *writer) encode() (n, records int) {
+// encode fills lines from pending, beginning at index from. n is the index behind the last record looked at, records of them are in lines.
+func (w *writer) encode(from int) (n, records int) {
 	w.lines = w.lines[:0]
-	for n < len(w.pending) && len(w.lines) < batchBytes {
+	for n = from; n < len(w.pending) && len(w.lines) < batchBytes; {
 		before := len(w.lines)
 		lines, err := w.pending[n].AppendJSON(w.lines)
 		n++
@@ -162,16 +164,48 @@ func (w *writer) pause(d time.Duration) bool {
 	}
 }
 
-// sleep waits unless the log is being stopped.
-func (w *writer) sleep(d time.Duration) {
+// stagePause is how long a record may wait for its first write: what a process
+// that is killed loses.
+const stagePause = 5 * time.Millisecond
+
+// stage waits for d unless the log is being stopped. What comes meanwhile is written at once, though not synced: a process that is killed
+// loses nothing that the kernel has. The records stay pending; drain writes the same bytes again with the next sync, and a failure here is
+// left to it.
+func (w *writer) stage(d time.Duration) {
+	l := w.log
 	if d <= 0 {
 		return
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-w.log.closing:
+	end := time.NewTimer(d)
+	defer end.Stop()
+	pause := time.NewTimer(0) // until the next write
+	defer pause.Stop()
+	staged, bytes := 0, int64(0)
+	for {
+		select {
+		case <-pause.C:
+		case <-end.C:
+			return
+		case <-l.closing:
+			return
+		}
+		select {
+		case <-l.wake:
+			w.pending = l.queue.take(w.pending)
+			staged, _ = w.encode(staged)
+			if w.out == nil {
+				continue
+			}
+			if _, err := w.out.f.WriteAt(w.lines, w.out.size+bytes); err != nil {
+				continue // pause stays stopped: drain reports what is wrong
+			}
+			bytes += int64(len(w.lines))
+			pause.Reset(stagePause)
+		case <-end.C:
+			return
+		case <-l.closing:
+			return
+		}
 	}
 }
 
