@@ -36,7 +36,7 @@ type answer struct {
 	Started   int           `json:"started"`
 	Completed int           `json:"completed"`
 	InTime    int           `json:"in_time"` // of these, within the order's duration
-	Failed    int           `json:"failed"` // failed, unfinished and skipped calls
+	Failed    int           `json:"failed"`  // failed, unfinished and skipped calls
 	Skipped   int           `json:"skipped"`
 	Repeats   int           `json:"repeats"`
 	Achieved  float64       `json:"achieved_cps"`
@@ -51,7 +51,9 @@ type answer struct {
 }
 
 // generator holds the far ends, which live as long as the server under test.
+// All sockets of both sides are served by one loop.
 type generator struct {
+	loop *sim.Loop
 	far  [2]*sim.FarEnd
 	held *sim.Load
 	done chan *sim.Report
@@ -59,12 +61,16 @@ type generator struct {
 }
 
 func generate(in io.Reader, out io.Writer) error {
-	g := &generator{}
+	loop, err := sim.NewLoop()
+	if err != nil {
+		return fmt.Errorf("generator: %w", err)
+	}
+	g := &generator{loop: loop}
 	defer g.close()
 	for i := range g.far {
 		far, err := sim.StartFarEnd(sim.FarEndConfig{
 			CalleeConfig: sim.CalleeConfig{Name: fmt.Sprint("far-", i+1), Role: sim.PBX, Behaviour: sim.AnswersAtOnce(), KeepLegs: -1},
-			Listen:       []sim.Listen{{Addr: farAddr(i)}},
+			Listen:       []sim.Listen{{Addr: farAddr(i)}}, Loop: loop,
 		})
 		if err != nil {
 			return fmt.Errorf("generator: %w", err)
@@ -111,7 +117,7 @@ func (g *generator) config(o order) sim.LoadConfig {
 			NodeTimeout: 5 * time.Second, SetupTimeout: 8 * time.Second,
 		},
 		To: []string{calledNumber}, Rate: o.Rate, Duration: o.Duration, Calls: o.Calls, Grace: 10 * time.Second,
-		Local: []netip.AddrPort{callerAddr}, KeepFailures: 1,
+		Local: []netip.AddrPort{callerAddr}, KeepFailures: 1, Loop: g.loop,
 	}
 	if o.Direct {
 		cfg.Nodes = []sim.Node{{Name: "far-1", Addr: farAddr(0)}, {Name: "far-2", Addr: farAddr(1)}}
@@ -189,6 +195,7 @@ func (g *generator) close() {
 			_ = far.Close()
 		}
 	}
+	_ = g.loop.Close()
 }
 
 func answerOf(r *sim.Report, cpu time.Duration) answer {

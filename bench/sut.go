@@ -77,7 +77,7 @@ func (b *bench) open(ctx context.Context, name string, withGenerator bool) (*ses
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if withGenerator {
-		if s.gen, err = spawn(s.dir, "generator", b.genCore, true, []string{"GOMAXPROCS=1", "GOGC=400"}, b.self, generatorWord); err != nil {
+		if s.gen, err = spawn(s.dir, "generator", b.genCore, true, []string{"GOMAXPROCS=2", "GOGC=400"}, b.self, generatorWord); err != nil {
 			return nil, err
 		}
 		if _, err = s.hear(); err != nil {

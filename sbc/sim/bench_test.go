@@ -23,15 +23,17 @@ func BenchmarkCores(b *testing.B) {
 
 // BenchmarkLoopback drives a far end over UDP on loopback, both in this process,
 // and reports the processor time of one call for both sides together.
-func BenchmarkLoopback(b *testing.B) {
+func BenchmarkLoopback(b *testing.B) { benchmarkCalls(b, nil) }
+
+func benchmarkCalls(b *testing.B, loop *Loop) {
 	far, err := StartFarEnd(FarEndConfig{
-		CalleeConfig: CalleeConfig{Name: "far", Behaviour: AnswersAtOnce(), KeepLegs: -1}, Listen: []Listen{{Addr: anyPort4}},
+		CalleeConfig: CalleeConfig{Name: "far", Behaviour: AnswersAtOnce(), KeepLegs: -1}, Listen: []Listen{{Addr: anyPort4}}, Loop: loop,
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer far.Close()
-	l, err := NewLoad(LoadConfig{CallerConfig: CallerConfig{Nodes: []Node{{Addr: far.Addr(0)}}}, Rate: 2000, Calls: b.N})
+	l, err := NewLoad(LoadConfig{CallerConfig: CallerConfig{Nodes: []Node{{Addr: far.Addr(0)}}}, Rate: 2000, Calls: b.N, Loop: loop})
 	if err != nil {
 		b.Fatal(err)
 	}

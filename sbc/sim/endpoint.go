@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
@@ -23,9 +24,11 @@ type core interface {
 // lock makes one event loop of them: it is held for one batch of messages.
 type endpoint struct {
 	core core
+	loop *Loop // nil: sockets of package transport and a timer goroutine
 
-	mu    sync.Mutex
-	set   *transport.Set // nil while closed
+	mu    *sync.Mutex // the loop's, if there is one
+	live  bool        // sockets are open
+	set   *transport.Set
 	batch *transport.Batch
 	armed time.Time // what the timer goroutine waits for; zero = nothing
 
@@ -43,35 +46,76 @@ type failure struct {
 	flow transport.Flow // a closed flow when not 0
 }
 
-func newEndpoint() *endpoint {
-	return &endpoint{kick: make(chan struct{}, 1), quit: make(chan struct{})}
+func newEndpoint(loop *Loop) *endpoint {
+	e := &endpoint{loop: loop, mu: new(sync.Mutex), kick: make(chan struct{}, 1), quit: make(chan struct{})}
+	if loop != nil {
+		e.mu = &loop.mu
+	}
+	return e
 }
 
-// open binds the sockets; start lets them read.
-func (e *endpoint) open(cfg transport.Config) (*transport.Set, error) {
+// open binds the sockets, begins to read and returns the bound addresses.
+func (e *endpoint) open(cfg transport.Config) ([]netip.AddrPort, error) {
+	if e.loop != nil {
+		addrs, err := e.loop.attach(e, cfg.Listeners)
+		e.setLive(err == nil)
+		return addrs, err
+	}
 	set, err := transport.Open(cfg, e)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
-	e.set, e.batch = set, set.NewBatch()
+	e.live, e.set, e.batch = true, set, set.NewBatch()
 	e.mu.Unlock()
-	return set, nil
+	addrs := make([]netip.AddrPort, len(cfg.Listeners))
+	for i := range addrs {
+		addrs[i] = set.Addr(i)
+	}
+	return addrs, nil
+}
+
+func (e *endpoint) setLive(live bool) {
+	e.mu.Lock()
+	e.live = live
+	e.mu.Unlock()
+}
+
+// setCore gives the endpoint its core; a loop may be serving it already.
+func (e *endpoint) setCore(c core) {
+	e.mu.Lock()
+	e.core = c
+	e.mu.Unlock()
+}
+
+// read lets the sockets read; the core must be there.
+func (e *endpoint) read() {
+	if e.set != nil {
+		e.set.Start()
+	}
 }
 
 // start runs the timer goroutine until stop.
-func (e *endpoint) start() { e.wg.Go(e.timers) }
+func (e *endpoint) start() {
+	if e.loop == nil {
+		e.wg.Go(e.timers)
+	}
+}
 
 // shut closes the sockets; open may follow.
 func (e *endpoint) shut() error {
 	e.mu.Lock()
-	set := e.set
-	e.set, e.batch = nil, nil
+	live, set := e.live, e.set
+	e.live, e.set, e.batch = false, nil, nil
 	e.mu.Unlock()
-	if set == nil {
+	switch {
+	case !live:
 		return nil
+	case set != nil:
+		return set.Close()
+	default:
+		return e.loop.detach(e)
 	}
-	return set.Close()
 }
 
 // stop ends the timer goroutine.
@@ -82,8 +126,11 @@ func (e *endpoint) stop() {
 
 // send is the core's Sender. It runs under the lock.
 func (e *endpoint) send(t transport.Target, data []byte, ref uint64) {
-	if e.batch != nil {
+	switch {
+	case e.batch != nil:
 		e.batch.Send(t, data, ref)
+	case e.live:
+		e.loop.send(e, t, data)
 	}
 }
 
@@ -97,6 +144,10 @@ func (e *endpoint) do(fn func(now time.Time)) {
 
 // finish flushes and wakes the timer goroutine when it would sleep too long.
 func (e *endpoint) finish() {
+	if e.loop != nil {
+		e.loop.flush(e)
+		return
+	}
 	if e.batch != nil {
 		e.batch.Flush()
 	}

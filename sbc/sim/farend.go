@@ -24,6 +24,7 @@ type FarEndConfig struct {
 	CalleeConfig
 	Listen    []Listen
 	ClientTLS func(serverName string) *tls.Config // for connections back to the SBC; may be nil
+	Loop      *Loop                               // serves the sockets, of UDP only; nil: sockets of package transport
 	Logger    *slog.Logger                        // default: discard
 }
 
@@ -38,7 +39,7 @@ type FarEnd struct {
 
 // StartFarEnd binds the addresses and begins to answer.
 func StartFarEnd(cfg FarEndConfig) (*FarEnd, error) {
-	f := &FarEnd{endpoint: newEndpoint(), cfg: cfg}
+	f := &FarEnd{endpoint: newEndpoint(cfg.Loop), cfg: cfg}
 	f.callee = NewCallee(cfg.CalleeConfig, f.send)
 	f.core = f.callee
 	if err := f.bind(); err != nil {
@@ -72,13 +73,10 @@ func (f *FarEnd) bind() error {
 		if err != nil {
 			return err
 		}
-		set, openErr := f.open(tc)
+		addrs, openErr := f.open(tc)
 		if openErr == nil {
-			f.addrs = f.addrs[:0]
-			for i := range f.cfg.Listen {
-				f.addrs = append(f.addrs, set.Addr(i))
-			}
-			set.Start()
+			f.addrs = addrs
+			f.read()
 			return nil
 		}
 		err = openErr
@@ -191,7 +189,7 @@ func (f *FarEnd) Revive() error {
 func (f *FarEnd) Alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.set != nil
+	return f.live
 }
 
 // Close ends the far end for good; no BYE is sent.

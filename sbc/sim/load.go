@@ -38,7 +38,7 @@ func NewLoad(cfg LoadConfig) (*Load, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
-	l := &Load{endpoint: newEndpoint(), cfg: cfg, locals: make(map[listenKey]netip.AddrPort), began: time.Now()}
+	l := &Load{endpoint: newEndpoint(cfg.Loop), cfg: cfg, locals: make(map[listenKey]netip.AddrPort), began: time.Now()}
 	if l.from, err = ParseNumbers(cfg.From...); err != nil {
 		return nil, fmt.Errorf("load: from: %w", err)
 	}
@@ -55,8 +55,8 @@ func NewLoad(cfg LoadConfig) (*Load, error) {
 		return nil, fmt.Errorf("load: %w", errors.Join(err, l.shut()))
 	}
 	l.pace = newPace(l)
-	l.core = l.pace
-	l.set.Start()
+	l.setCore(l.pace)
+	l.read()
 	l.start()
 	return l, nil
 }
@@ -94,14 +94,11 @@ func (l *Load) bind() error {
 		tc.Listeners = append(tc.Listeners, lc)
 		keys = append(keys, key)
 	}
-	set, err := l.open(tc)
-	if err != nil {
-		return err
+	addrs, err := l.open(tc)
+	for i, addr := range addrs {
+		l.locals[keys[i]] = addr
 	}
-	for i, key := range keys {
-		l.locals[key] = set.Addr(i)
-	}
-	return nil
+	return err
 }
 
 func keyOf(n Node) listenKey {

@@ -36,6 +36,7 @@ type LoadConfig struct {
 	// system uses towards the node.
 	Local        []netip.AddrPort `json:"local,omitempty"`
 	TLS          *tls.Config      `json:"-"` // client side of TLS
+	Loop         *Loop            `json:"-"` // serves the sockets, of UDP only; nil: sockets of package transport
 	KeepAll      bool             `json:"-"` // keep the record of every call, not only of the failed ones
 	KeepFailures int              `json:"-"` // failed calls kept by name; default 1000, the number is counted beyond
 	Logger       *slog.Logger     `json:"-"` // default: discard
