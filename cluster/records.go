@@ -83,6 +83,8 @@ func (n *Node) flushMeta() {
 	n.mu.Lock()
 	want, told := n.meta, n.told
 	n.mu.Unlock()
+	running, _, _, _ := n.publisher.state()
+	want.Generation, want.Revision = running.Version.Generation, running.Version.Revision
 	if d := int(want.Load) - int(told.Load); d > -loadStep && d < loadStep {
 		want.Load = told.Load
 	}

@@ -248,8 +248,7 @@ func (s *Server) Reject(p transport.Packet, f *sip.Fault) {
 
 // Failed implements transport.Handler.
 func (s *Server) Failed(ref uint64, _ transport.Target, err error) {
-	var icmp *transport.ICMPError
-	if errors.As(err, &icmp) {
+	if icmp, ok := errors.AsType[*transport.ICMPError](err); ok {
 		b, ok := b2bua.ParseBranch(icmp.Branch)
 		if !ok {
 			return

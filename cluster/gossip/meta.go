@@ -26,6 +26,9 @@ type Meta struct {
 	Interconnect string // advertised interconnect address, host:port
 	Raft         string // advertised raft address, host:port
 	Build        string // version of the program
+	// Generation and Revision are of the document that the node runs; 0 when
+	// it runs none, or a version of the program that does not tell.
+	Generation, Revision uint64
 }
 
 // Append adds the encoded metadata to dst; it fails when the result is too large.
@@ -45,6 +48,8 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 		dst = append(dst, byte(len(s)))
 		dst = append(dst, s...)
 	}
+	dst = binary.AppendUvarint(dst, m.Generation)
+	dst = binary.AppendUvarint(dst, m.Revision)
 	if n := len(dst) - start; n > MaxMeta {
 		return nil, fmt.Errorf("gossip: node metadata has %d octets, at most %d are possible", n, MaxMeta)
 	}
@@ -69,6 +74,13 @@ func ParseMeta(b []byte) (Meta, error) {
 		}
 		end := 1 + int(rest[0])
 		*s, rest = string(rest[1:end]), rest[end:]
+	}
+	for _, v := range []*uint64{&m.Generation, &m.Revision} {
+		value, n := binary.Uvarint(rest)
+		if n <= 0 {
+			break // an older version ends here
+		}
+		*v, rest = value, rest[n:]
 	}
 	return m, nil
 }

@@ -29,14 +29,14 @@ func document(t *testing.T, text string) string {
 
 func TestTables(t *testing.T) {
 	n := &node{list: admin.NodeList{Leader: "dal-1", Quorum: true, Nodes: []admin.Node{
-		{Name: "dal-1", Site: "dallas", Self: true, State: "ready", Up: true, Raft: "leader", Generation: 1, Revision: 7, Load: 12, Boot: 3, Version: "v1"},
+		{Name: "dal-1", Site: "dallas", Self: true, State: "ready", Up: true, Raft: "leader", Generation: 1, Revision: 7, Load: 0.12, Boot: 3, Version: "v1"},
 		{Name: "ash-1", Site: "ashburn", State: "lost", RTTMillis: 35.25, Raft: "voter", Boot: 1, Since: &noon},
 	}}}
 	address := n.serve(t, "")
 	for _, x := range []struct{ args, want string }{
-		{"node list", `NODE     SITE     STATE  SINCE                 RTT      RAFT    REVISION  CALLS  BOOT  VERSION
-dal-1 *  dallas   ready  -                     -        leader  1.7       12     3     v1
-ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         -      1     -
+		{"node list", `NODE     SITE     STATE  SINCE                 RTT      RAFT    REVISION  LOAD  BOOT  VERSION
+dal-1 *  dallas   ready  -                     -        leader  1.7       12 %  3     v1
+ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         0 %   1     -
 `},
 		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        REASON
 acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  probe failed: no reply

@@ -83,16 +83,17 @@ func unsettled(list *admin.NodeList) string {
 }
 
 func nodeTable(nodes []admin.Node) *table {
-	t := &table{head: []string{"NODE", "SITE", "STATE", "SINCE", "RTT", "RAFT", "REVISION", "CALLS", "BOOT", "VERSION"}}
+	t := &table{head: []string{"NODE", "SITE", "STATE", "SINCE", "RTT", "RAFT", "REVISION", "LOAD", "BOOT", "VERSION"}}
 	for _, n := range nodes {
-		name, rtt, revision, calls := n.Name, fmt.Sprintf("%.1f ms", n.RTTMillis), "", ""
+		name, rtt, revision := n.Name, fmt.Sprintf("%.1f ms", n.RTTMillis), ""
 		if n.Self {
-			name, rtt, calls = name+" *", "", strconv.Itoa(n.Load)
+			name, rtt = name+" *", ""
 		}
 		if n.Revision > 0 {
 			revision = fmt.Sprintf("%d.%d", n.Generation, n.Revision)
 		}
-		t.add(name, n.Site, n.State, moment(n.Since), rtt, n.Raft, revision, calls, strconv.FormatUint(n.Boot, 10), n.Version)
+		t.add(name, n.Site, n.State, moment(n.Since), rtt, n.Raft, revision,
+			fmt.Sprintf("%.0f %%", 100*n.Load), strconv.FormatUint(n.Boot, 10), n.Version)
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
@@ -117,8 +118,7 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	a.stopped = true
 	var faults []error
-	for i := len(a.cleanups) - 1; i >= 0; i-- {
-		c := a.cleanups[i]
+	for _, c := range slices.Backward(a.cleanups) {
 		if err := c.run(ctx); err != nil {
 			faults = append(faults, fmt.Errorf("stop %s: %w", c.name, err))
 		}

@@ -127,7 +127,8 @@ func (d *desk) Nodes(context.Context) (admin.NodeList, error) {
 		}
 	}
 	if a.server != nil {
-		self.Load = a.server.Stats().Calls
+		self.Load = float64(a.watch.load()) / 1000
+		self.Calls = a.server.Stats().Calls
 	}
 	list.Nodes = append(list.Nodes, self)
 	return list, d.peers(&list, st, role)
@@ -145,7 +146,9 @@ func (d *desk) peers(list *admin.NodeList, st cluster.Status, role func(string) 
 		}
 		for _, m := range st.Members {
 			if m.Name == p.Name {
-				n.Witness, n.Version, n.Load = m.Meta.Witness, m.Meta.Build, int(m.Meta.Load)
+				n.Witness, n.Version = m.Meta.Witness, m.Meta.Build
+				n.Generation, n.Revision = m.Meta.Generation, m.Meta.Revision
+				n.Load = float64(m.Meta.Load) / 1000
 				if p.Up {
 					n.State = m.Meta.State
 				}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -185,7 +186,7 @@ func (p *play) summary(faults []string) error {
 // tail returns the last lines of the nodes' logs, for a demo that did not
 // start.
 func tail(dir string) string {
-	out := ""
+	var out strings.Builder
 	for _, p := range places {
 		b, err := os.ReadFile(filepath.Join(dir, p.name+".log"))
 		if err != nil || len(b) == 0 {
@@ -194,7 +195,7 @@ func tail(dir string) string {
 		if len(b) > 600 {
 			b = b[len(b)-600:]
 		}
-		out += fmt.Sprintf("\n%s: ...%s", p.name, b)
+		fmt.Fprintf(&out, "\n%s: ...%s", p.name, b)
 	}
-	return out
+	return out.String()
 }

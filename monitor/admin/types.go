@@ -38,7 +38,8 @@ type Node struct {
 	Raft       string     `json:"raft" doc:"leader, voter, nonvoter or none."`
 	Generation uint64     `json:"generation" doc:"Of the document in force there, as far as known."`
 	Revision   uint64     `json:"revision"`
-	Load       int        `json:"load" doc:"Calls."`
+	Load       float64    `json:"load" doc:"Share of its capacity in use, 0 to 1."`
+	Calls      int        `json:"calls" doc:"Calls of the asked node; 0 for the others, which tell their load only."`
 }
 
 // NodeList is the answer of GET /v1/nodes.
