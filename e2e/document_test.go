@@ -16,15 +16,16 @@ import (
 
 // Hosts of the shared cluster's far ends, in the network of their place.
 const (
-	acme1, acme2 = 10, 11 // PBXs of acme-in, monitored
-	beta1, beta2 = 20, 21 // PBXs of beta-in, unmonitored
-	gammaHost    = 22     // the one PBX of gamma-in in each site, unmonitored
-	transportPBX = 23     // PBX of the groups by transport and family
-	edgeHost     = 24     // Kamailio in front of the PBX of tls-in
-	phoneHost    = 25     // baresip
-	acmeUDP      = 30     // acme-out by source IP and port
-	acmeTCP      = 31     // acme-out by source IP over TCP
-	acmeTLS      = 32     // acme-out by source IP over TLS
+	acme1, acme2   = 10, 11 // PBXs of acme-in, monitored
+	beta1, beta2   = 20, 21 // PBXs of beta-in, unmonitored
+	gammaHost      = 22     // the one PBX of gamma-in in each site, unmonitored
+	transportPBX   = 23     // PBX of the groups by transport and family
+	delta1, delta2 = 26, 27 // PBXs of delta-in, unmonitored, always tried in this order
+	edgeHost       = 24     // Kamailio in front of the PBX of tls-in
+	phoneHost      = 25     // baresip
+	acmeUDP        = 30     // acme-out by source IP and port
+	acmeTCP        = 31     // acme-out by source IP over TCP
+	acmeTLS        = 32     // acme-out by source IP over TLS
 
 	carrierA, carrierB = 10, 11 // gateways, monitored
 	pstnHost           = 40     // callers from the PSTN
@@ -35,6 +36,7 @@ const (
 	acmeNumber  = "+12145550100"
 	betaNumber  = "+12145550200"
 	gammaNumber = "+12145550300"
+	deltaNumber = "+12145550500"
 	tcpNumber   = "+12145550400"
 	sixNumber   = "+12145550410"
 	sixTCP      = "+12145550420"
@@ -81,6 +83,14 @@ trunk_groups:
     members:
       - {id: dal-1, site: dallas, address: "<pbx-dallas.22:5060>"}
       - {id: ash-1, site: ashburn, address: "<pbx-ashburn.22:5060>"}
+  - name: delta-in
+    role: origination-customer
+    numbers: ["+1214555050*"]
+    distribution: {method: failover}
+    timers: {b_timer: 1s, progress: 2s, ring: 3s}
+    members:
+      - {id: dal-1, site: dallas, address: "<pbx-dallas.26:5060>", priority: 1}
+      - {id: dal-2, site: dallas, address: "<pbx-dallas.27:5060>", priority: 2}
   - name: tcp-in
     role: origination-customer
     numbers: ["+12145550400"]

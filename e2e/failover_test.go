@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ import (
 // maxPDD is the longest time that a call may take to ring or fail (DEC-05): the
 // default of customers' groups.
 const maxPDD = 15 * time.Second
+
+// captures numbers the captures of the run.
+var captures atomic.Uint64
 
 // wanTap records the link between the sites.
 type wanTap struct {
@@ -48,7 +52,7 @@ func (w *wanTap) invites(t testing.TB, from, to string) []wire.Invite {
 	if err := w.capture.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	name := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()) + ".pcap"
+	name := fmt.Sprintf("%s-%d.pcap", strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), captures.Add(1))
 	if err := os.WriteFile(filepath.Join(run.dir, name), w.pcap.Bytes(), 0o644); err != nil {
 		t.Error(err)
 	}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -10,6 +11,9 @@ import (
 
 // pollEvery is the pause between two looks at a condition.
 const pollEvery = 50 * time.Millisecond
+
+// errNotYet is the error of a condition that has no more to say.
+var errNotYet = errors.New("not yet")
 
 // eventually waits until condition returns nil, looking again and again, and
 // fails the test with its last error when that takes longer than ceiling. The

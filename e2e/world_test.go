@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -177,7 +176,7 @@ func (w *world) settled(t testing.TB) {
 			if err := n.Ready(); err != nil {
 				return err
 			}
-			states, err := memberStates(n)
+			states, err := n.Members()
 			if err != nil {
 				return err
 			}
@@ -196,7 +195,7 @@ func (w *world) everywhere(t testing.TB, state string, members ...string) {
 	t.Helper()
 	eventually(t, 30*time.Second, strings.Join(members, " and ")+" "+state+" on all nodes", func() error {
 		for _, n := range w.SBCs() {
-			states, err := memberStates(n)
+			states, err := n.Members()
 			if err != nil {
 				return err
 			}
@@ -208,26 +207,6 @@ func (w *world) everywhere(t testing.TB, state string, members ...string) {
 		}
 		return nil
 	})
-}
-
-// memberStates asks a node for the state of every member, by "group/member".
-func memberStates(n *tandem.Node) (map[string]string, error) {
-	out, err := n.Command("member", "list", "-o", "json")
-	if err != nil {
-		return nil, err
-	}
-	var list []struct {
-		Member string `json:"member"`
-		State  string `json:"state"`
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, fmt.Errorf("member list of %s: %w: %s", n.Name, err, out)
-	}
-	states := map[string]string{}
-	for _, m := range list {
-		states[m.Member] = m.State
-	}
-	return states, nil
 }
 
 // since returns the far end's INVITEs received after a moment.

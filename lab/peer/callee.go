@@ -50,7 +50,12 @@ func Reject(code int) Step { return invited(repeat, code, false) + "<recv reques
 func Ring(d time.Duration) Step { return Respond(180) + Wait(d) }
 
 // UntilBye waits for the BYE of the other side and answers it.
-func UntilBye() Step { return "<recv request=\"BYE\"/>\n" + response("", "[last_CSeq:]", 200, false) }
+func UntilBye() Step { return "<recv request=\"BYE\"/>\n" + agree("", false) }
+
+// Reinvited takes an INVITE inside the call.
+func Reinvited() Step {
+	return "<recv request=\"INVITE\"/>\n" + agree(repeat, true) + "<recv request=\"ACK\"/>\n"
+}
 
 // UntilCancel waits for the CANCEL, answers it, and ends the INVITE with 487.
 func UntilCancel() Step {
@@ -87,11 +92,21 @@ func invited(attributes string, code int, withSDP bool) Step {
 	return response(attributes, "[last_CSeq:]", code, withSDP)
 }
 
+// agree answers a request inside the dialog with 200: its To has our tag.
+func agree(attributes string, withSDP bool) Step {
+	return tagged(attributes, "[last_CSeq:]", 200, "", withSDP)
+}
+
+// response answers a request outside the dialog; a 100 makes none.
 func response(attributes, cseq string, code int, withSDP bool) Step {
 	tag := ";tag=[pid]B[call_number]"
 	if code == 100 {
 		tag = ""
 	}
+	return tagged(attributes, cseq, code, tag, withSDP)
+}
+
+func tagged(attributes, cseq string, code int, tag string, withSDP bool) Step {
 	return send(attributes, fmt.Sprintf(`
 		SIP/2.0 %d %s
 		[last_Via:]

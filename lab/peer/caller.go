@@ -34,8 +34,9 @@ const (
 
 // numbers of the transactions that have no INVITE's branch.
 const (
-	ackBranch = 100
-	byeBranch = 101
+	ackBranch      = 100
+	byeBranch      = 110
+	reinviteBranch = 120
 )
 
 // Invite sends the INVITE with SDP.
@@ -47,6 +48,23 @@ func Invite() Step {
 func InviteLate() Step {
 	return request(repeat, "INVITE", calledURI, 1, calledTo, 1, "", body(false))
 }
+
+// AnsweredLate expects 200 with the offer for an InviteLate and sends the ACK
+// with the answer.
+func AnsweredLate() Step {
+	return provisional() + "<recv response=\"200\" rrs=\"true\"/>\n" +
+		request("", "ACK", "[next_url]", ackBranch, calledTo+"[peer_tag_param]", 1, "[routes]", body(true))
+}
+
+// Reinvite sends an INVITE inside the call, expects 200 and sends the ACK.
+func Reinvite(cseq int) Step {
+	return request(repeat, "INVITE", "[next_url]", reinviteBranch, calledTo+"[peer_tag_param]", cseq, "[routes]", body(true)) +
+		"<recv response=\"100\" optional=\"true\"/>\n<recv response=\"200\" rrs=\"true\"/>\n" +
+		request("", "ACK", "[next_url]", ackBranch+1, calledTo+"[peer_tag_param]", cseq, "[routes]", body(false))
+}
+
+// IgnoreAnswer takes one 200 without an ACK, as if it were lost.
+func IgnoreAnswer() Step { return provisional() + "<recv response=\"200\" rrs=\"true\"/>\n" }
 
 // InviteDigest sends the INVITE, takes the challenge with code 401, and sends
 // the INVITE again with the credentials by MD5. Later steps must use CSeq 2.

@@ -3,6 +3,7 @@ package tandem
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -19,17 +20,52 @@ const askLimit = 5 * time.Second
 // Get asks the address that Prometheus and load balancers ask, and returns
 // status and body.
 func (n *Node) Get(path string) (int, string, error) {
+	return n.get(path, func(ctx context.Context) (c net.Conn, err error) {
+		err = n.cluster.Lab.Namespace(n.Place).Do(func() error {
+			c, err = (&net.Dialer{}).DialContext(ctx, "tcp", n.at(portMetrics))
+			return err
+		})
+		return c, err
+	})
+}
+
+// Members asks the admin API for the state of every member, by "group/member",
+// as this node believes it to be. Polls ask it here and not by the command, whose
+// start takes longer than the answer.
+func (n *Node) Members() (map[string]string, error) {
+	status, body, err := n.get("/v1/members", func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", n.socket)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Members []struct {
+			Group string `json:"group"`
+			ID    string `json:"id"`
+			State string `json:"state"`
+		} `json:"members"`
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || status != http.StatusOK {
+		return nil, fmt.Errorf("node %s: members: status %d, %w: %s", n.Name, status, err, body)
+	}
+	states := map[string]string{}
+	for _, m := range list.Members {
+		states[m.Group+"/"+m.ID] = m.State
+	}
+	return states, nil
+}
+
+func (n *Node) get(path string, dial func(context.Context) (net.Conn, error)) (int, string, error) {
 	client := &http.Client{Timeout: askLimit, Transport: &http.Transport{
 		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, _ string) (c net.Conn, err error) {
-			err = n.cluster.Lab.Namespace(n.Place).Do(func() error {
-				c, err = (&net.Dialer{}).DialContext(ctx, network, n.at(portMetrics))
-				return err
-			})
-			return c, err
-		},
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}
-	resp, err := client.Get("http://node" + path)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://node"+path, nil)
+	if err != nil {
+		return 0, "", fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, "", fmt.Errorf("node %s: %w", n.Name, err)
 	}

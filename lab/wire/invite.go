@@ -44,7 +44,9 @@ func Invites(r io.Reader) ([]Invite, error) {
 		return nil, fmt.Errorf("read capture: %w", err)
 	}
 	for _, f := range order {
-		found.scan(f, streams[f].bytes)
+		for _, run := range streams[f].runs() {
+			found.scan(f, run)
+		}
 	}
 	return found.list, nil
 }

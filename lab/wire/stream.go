@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"maps"
+	"slices"
+)
+
 // stream joins the segments of one TCP direction in order. Repeated bytes are
 // dropped; segments behind a gap wait for it to be filled.
 type stream struct {
@@ -30,6 +35,24 @@ func (t *stream) add(s segment) {
 		delete(t.ahead, t.next)
 		t.place(t.next, data)
 	}
+}
+
+// runs returns the bytes in order, broken where segments are missing: a capture
+// that began inside a connection may begin with a repeat of what is long past, and
+// what lies between is not in it.
+func (t *stream) runs() [][]byte {
+	list := [][]byte{t.bytes}
+	for len(t.ahead) > 0 {
+		next := slices.MinFunc(slices.Collect(maps.Keys(t.ahead)), func(a, b uint32) int {
+			return int(int32(a-t.next)) - int(int32(b-t.next))
+		})
+		t.bytes, t.next = nil, next
+		data := t.ahead[next]
+		delete(t.ahead, next)
+		t.add(segment{seq: next, data: data})
+		list = append(list, t.bytes)
+	}
+	return list
 }
 
 // place appends what is new of data, or keeps it when bytes before it miss.

@@ -73,6 +73,10 @@ func TestInvitesCountsTransactionsAndNotPackets(t *testing.T) {
 		{"TCP, out of order and wrapping", [][]byte{
 			ipv4(protoTCP, tcp(0xfffffff0, 0, a[:16])), ipv4(protoTCP, tcp(20, 0, a[36:])), ipv4(protoTCP, tcp(0, 0, a[16:36])),
 		}, 1},
+		{"TCP, begun by an old repeat", [][]byte{
+			ipv4(protoTCP, tcp(1, 0, []byte("old"))), ipv4(protoTCP, tcp(500, 0, a[:20])), ipv4(protoTCP, tcp(520, 0, a[20:])),
+			ipv4(protoTCP, tcp(5000, 0, b)), ipv4(protoTCP, tcp(500, 0, a[:20])),
+		}, 2},
 		{"inside other framing", [][]byte{ipv4(protoTCP, tcp(1, 0, append([]byte{0, 16, 255}, append(a, b...)...)))}, 2},
 		{"only looks like one", [][]byte{ipv4(protoUDP, udp([]byte("INVITE sip:a HTTP/1.1\r\nCall-ID: x\r\n\r\n")))}, 0},
 		{"header block cut short", [][]byte{ipv4(protoUDP, udp(a[:len(a)-3]))}, 0},
