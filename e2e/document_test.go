@@ -85,7 +85,7 @@ trunk_groups:
       - {id: ash-1, site: ashburn, address: "<pbx-ashburn.22:5060>"}
   - name: delta-in
     role: origination-customer
-    numbers: ["+1214555050*"]
+    numbers: ["+1214555050*", "+1202555*"]
     distribution: {method: failover}
     timers: {b_timer: 1s, progress: 2s, ring: 3s}
     members:
@@ -145,6 +145,7 @@ trunk_groups:
       - {id: ash, site: ashburn, address: "<carrier-ashburn.11:5060>"}
   - name: pstn
     role: pstn-provider
+    numbering: {country_code: "1"}
     sources:
       - {ip: <carrier-dallas.40>}
       - {ip: <carrier-dallas.40>, transport: tcp}

@@ -11,7 +11,8 @@ import (
 	"github.com/tandem-sbc/tandem/lab/peer"
 )
 
-// callee starts SIPp as a far end and stops it with the test.
+// callee starts SIPp as a far end and stops it with the test, when its calls are
+// over: what is left of them must not reach the next one at its address.
 func callee(t testing.TB, r peer.Run) *peer.SIPp {
 	t.Helper()
 	r.Lab = theLab(t)
@@ -19,7 +20,7 @@ func callee(t testing.TB, r peer.Run) *peer.SIPp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
+	t.Cleanup(s.Quit)
 	return s
 }
 

@@ -12,7 +12,11 @@ type Scenario struct {
 	steps []Step
 	first string // XML before the steps
 	after string // XML behind the steps: answers to requests outside of a call
+	whole string // XML of a scenario that was written elsewhere
 }
+
+// Written is a scenario that exists as SIPp's XML.
+func Written(name string, xml []byte) Scenario { return Scenario{Name: name, whole: string(xml)} }
 
 // Step is a part of a scenario, in SIPp's XML.
 type Step string
@@ -25,6 +29,9 @@ const (
 
 // XML returns the scenario as SIPp reads it.
 func (s Scenario) XML() string {
+	if s.whole != "" {
+		return s.whole
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<scenario name=%q>\n%s", s.Name, s.first)
 	for _, step := range s.steps {

@@ -46,7 +46,7 @@ type Run struct {
 var serial atomic.Uint64
 
 // StartCallee starts SIPp as a callee; it takes calls until it is stopped.
-func StartCallee(r Run) (*SIPp, error) { return r.start() }
+func StartCallee(r Run) (*SIPp, error) { return r.start(r.More...) }
 
 // StartCaller starts SIPp as a caller; it ends by itself after its calls.
 func StartCaller(r Run) (*SIPp, error) {
