@@ -98,7 +98,7 @@ func (b *bench) underLoad(ctx context.Context, name string, n int) error {
 		return err
 	}
 	defer s.close()
-	if _, err := s.phase(order{Do: "load", Rate: 200, Duration: min(b.size.load, warmUp)}); err != nil {
+	if _, err := s.phase(order{Do: "load", Rate: 200, Duration: b.size.warm}); err != nil {
 		return err
 	}
 	if b.wants("cpu") {
@@ -120,7 +120,7 @@ func (b *bench) underLoad(ctx context.Context, name string, n int) error {
 		return nil
 	}
 	top, err := s.maximum(ctx, n)
-	if err != nil || !b.wants("overload") {
+	if err != nil || top == 0 || !b.wants("overload") {
 		return err
 	}
 	return s.overload(n, top)

@@ -28,6 +28,7 @@ type order struct {
 	Rate     float64       `json:"rate"`
 	Duration time.Duration `json:"duration_ns"`
 	Calls    int           `json:"calls"`
+	Grace    time.Duration `json:"grace_ns"` // wait for the last calls to end
 }
 
 // answer is what comes of it.
@@ -114,9 +115,9 @@ func (g *generator) config(o order) sim.LoadConfig {
 	cfg := sim.LoadConfig{
 		CallerConfig: sim.CallerConfig{
 			Nodes:       []sim.Node{{Name: "sut", Addr: sutAddr}},
-			NodeTimeout: 5 * time.Second, SetupTimeout: 8 * time.Second,
+			NodeTimeout: max(o.Grace/2, time.Second), SetupTimeout: max(o.Grace*8/10, time.Second),
 		},
-		To: []string{calledNumber}, Rate: o.Rate, Duration: o.Duration, Calls: o.Calls, Grace: 10 * time.Second,
+		To: []string{calledNumber}, Rate: o.Rate, Duration: o.Duration, Calls: o.Calls, Grace: o.Grace,
 		Local: []netip.AddrPort{callerAddr}, KeepFailures: 1, Loop: g.loop,
 	}
 	if o.Direct {

@@ -113,7 +113,7 @@ func startKamailioTopos(b *bench, dir string) ([]*process, error) {
 		return nil, fmt.Errorf("%w: kamailio-redis-modules", errMissing)
 	}
 	socket := filepath.Join(dir, "redis.sock")
-	redis, err := spawn(dir, "redis", b.sutCore, false, nil, "redis-server",
+	redis, err := b.spawn(dir, "redis", b.sutCore, false, nil, "redis-server",
 		"--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
 	if err != nil {
 		return nil, err
@@ -151,5 +151,5 @@ func kamailioIn(b *bench, dir, modules string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kamailio: %w", err)
 	}
-	return spawn(dir, "kamailio", b.sutCore, false, nil, "kamailio", "-DD", "-E", "-m", "1024", "-M", "16", "-Y", dir, "-f", config)
+	return b.spawn(dir, "kamailio", b.sutCore, false, nil, "kamailio", "-DD", "-E", "-m", "1024", "-M", "16", "-Y", dir, "-f", config)
 }

@@ -34,12 +34,16 @@ type options struct {
 
 // sizes says how long each measurement takes.
 type sizes struct {
-	load  time.Duration // one phase at a fixed rate
-	step  time.Duration // one step of the search
-	ratio float64       // where the search ends: upper bound over lower
-	hold  int           // calls held
-	ramp  float64       // calls per second while they are set up
-	quiet time.Duration // rest before memory is read
+	warm    time.Duration // the first phase, not measured
+	load    time.Duration // one phase at a fixed rate
+	step    time.Duration // one step of the search
+	steps   int           // the search ends after so many
+	ratio   float64       // or when the upper bound is this close to the lower
+	factors []float64     // overload, in multiples of the maximum
+	hold    int           // calls held
+	ramp    float64       // calls per second while they are set up
+	quiet   time.Duration // rest before memory is read and after an overload
+	grace   time.Duration // wait for calls to end
 }
 
 func main() {
@@ -64,7 +68,7 @@ func main() {
 func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	suts := f.String("sut", "direct,tandem,kamailio,kamailio-topos", "servers to measure")
+	suts := f.String("sut", "", "servers to measure (default all; with -short direct,tandem,kamailio)")
 	tests := f.String("test", "cpu,max,overload,hold", "measurements to make")
 	f.IntVar(&o.runs, "runs", 3, "runs of each measurement")
 	f.StringVar(&o.out, "out", "out/bench.jsonl", "file that the measurements are appended to")
@@ -81,11 +85,21 @@ func parse(args []string) (options, error) {
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
+	if *suts == "" {
+		*suts = "direct,tandem,kamailio,kamailio-topos"
+		if o.short {
+			*suts = "direct,tandem,kamailio"
+		}
+	}
 	o.suts, o.tests = strings.Split(*suts, ","), strings.Split(*tests, ",")
-	o.size.ratio, o.size.ramp, o.size.quiet = 1.05, 500, 7*time.Second
+	o.size.warm, o.size.steps, o.size.ratio, o.size.factors = 2*time.Second, 20, 1.05, []float64{1.5, 2}
+	o.size.ramp, o.size.quiet, o.size.grace = 500, 7*time.Second, 10*time.Second
 	if o.short {
 		o.runs = 1
-		o.size = sizes{load: 2 * time.Second, step: 2 * time.Second, ratio: 1.6, hold: 300, ramp: 300, quiet: time.Second}
+		o.size = sizes{
+			warm: time.Second, load: 1500 * time.Millisecond, step: 1500 * time.Millisecond, steps: 2, ratio: 1.6,
+			factors: []float64{2}, hold: 300, ramp: 300, quiet: time.Second, grace: 3 * time.Second,
+		}
 	}
 	for _, t := range o.tests {
 		if !slices.Contains([]string{"cpu", "max", "overload", "hold"}, t) {

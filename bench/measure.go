@@ -8,8 +8,6 @@ import (
 	"time"
 )
 
-const warmUp = 2 * time.Second
-
 // phase is one stretch of load on a server.
 type phase struct {
 	answer
@@ -60,7 +58,10 @@ func (s *session) maximum(ctx context.Context, n int) (float64, error) {
 		guess = 1500
 	}
 	var best *phase
-	for low == 0 || high == 0 || high/low > b.size.ratio {
+	for range b.size.steps {
+		if low > 0 && high > 0 && high/low <= b.size.ratio {
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return 0, fmt.Errorf("interrupted: %w", err)
 		}
@@ -71,9 +72,6 @@ func (s *session) maximum(ctx context.Context, n int) (float64, error) {
 			guess = low * 1.25
 		case high > 0:
 			guess = high / 1.25
-		}
-		if guess < 20 {
-			return 0, fmt.Errorf("%s stands no rate at all", s.name)
 		}
 		p, err := s.phase(order{Do: "load", Rate: guess, Duration: b.size.step})
 		if err != nil {
@@ -88,6 +86,10 @@ func (s *session) maximum(ctx context.Context, n int) (float64, error) {
 		high = guess
 		rest(b.size.quiet) // what the overload left behind
 	}
+	if best == nil {
+		b.say("%-15s run %d  no rate was found that the server stands", s.name, n)
+		return 0, nil
+	}
 	b.centre[s.name] = low
 	v := best.values()
 	v["max_cps"] = low
@@ -97,7 +99,7 @@ func (s *session) maximum(ctx context.Context, n int) (float64, error) {
 
 // overload measures what a server still does when it is offered too much.
 func (s *session) overload(n int, top float64) error {
-	for _, factor := range []float64{1.5, 2} {
+	for _, factor := range s.bench.size.factors {
 		rest(s.bench.size.quiet)
 		p, err := s.phase(order{Do: "load", Rate: factor * top, Duration: s.bench.size.step})
 		if err != nil {
@@ -125,7 +127,7 @@ func (b *bench) holding(ctx context.Context, name string, n int) error {
 		return err
 	}
 	defer s.close()
-	if _, err := s.phase(order{Do: "load", Rate: 200, Duration: warmUp}); err != nil {
+	if _, err := s.phase(order{Do: "load", Rate: 200, Duration: b.size.warm}); err != nil {
 		return err
 	}
 	rest(b.size.quiet)

@@ -77,7 +77,7 @@ func (b *bench) open(ctx context.Context, name string, withGenerator bool) (*ses
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if withGenerator {
-		if s.gen, err = spawn(s.dir, "generator", b.genCore, true, []string{"GOMAXPROCS=2", "GOGC=400"}, b.self, generatorWord); err != nil {
+		if s.gen, err = b.spawn(s.dir, "generator", b.genCore, true, []string{"GOMAXPROCS=2", "GOGC=400"}, b.self, generatorWord); err != nil {
 			return nil, err
 		}
 		if _, err = s.hear(); err != nil {
@@ -134,7 +134,7 @@ func (s *session) ready(ctx context.Context) error {
 
 // tell gives the generator an order and waits for what comes of it.
 func (s *session) tell(o order) (answer, error) {
-	o.Direct = len(s.procs) == 0
+	o.Direct, o.Grace = len(s.procs) == 0, s.bench.size.grace
 	line, err := json.Marshal(o)
 	if err != nil {
 		return answer{}, fmt.Errorf("order: %w", err)

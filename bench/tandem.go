@@ -105,7 +105,7 @@ func tandemNodeIn(b *bench, dir, level string) ([]*process, error) {
 			return nil, fmt.Errorf("tandem: %w", err)
 		}
 	}
-	p, err := spawn(dir, "tandem", b.sutCore, false, []string{"GOMAXPROCS=1"}, binary, "server", "--config", filepath.Join(dir, "node.yaml"))
+	p, err := b.spawn(dir, "tandem", b.sutCore, false, []string{"GOMAXPROCS=1"}, binary, "server", "--config", filepath.Join(dir, "node.yaml"))
 	if err != nil {
 		return nil, err
 	}
