@@ -79,7 +79,8 @@ func (s *Shard) outside(p *Packet, key uint64) {
 	case sip.OPTIONS:
 		// An OPTIONS to us is answered whatever its Max-Forwards is: the
 		// SBC is its target (RFC 3261 11, 16.3).
-		if s.env.Isolated() {
+		table, _ := s.env.Routing()
+		if table == nil || s.env.Isolated() {
 			s.refuse(p, 503, "", "")
 			return
 		}
