@@ -47,6 +47,23 @@ func usageOf(n *tandem.Node) (usage, error) {
 	return u, err
 }
 
+// idle waits until no node has a call.
+func (w *world) idle(t testing.TB) {
+	t.Helper()
+	eventually(t, 30*time.Second, "no calls", func() error {
+		for _, n := range w.SBCs() {
+			m, err := n.Metrics()
+			if err != nil {
+				return err
+			}
+			if calls := m.Sum(metricCalls); calls != 0 {
+				return fmt.Errorf("%s has %v calls", n.Name, calls)
+			}
+		}
+		return nil
+	})
+}
+
 // baselines reads every node's usage while nothing happens.
 func (w *world) baselines(t testing.TB) map[string]usage {
 	t.Helper()

@@ -45,4 +45,5 @@ func TestCallersAbandonAtRandomMoments(t *testing.T) {
 		counted(t, p, "no leg left", func(a sim.Account) bool { return a.Ringing == 0 && a.Up == 0 })
 		faultless(t, p)
 	}
+	w.idle(t)
 }

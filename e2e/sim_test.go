@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,10 +26,10 @@ func simPBX(t testing.TB, p lab.Place, host int, b sim.Behaviour) *sim.FarEnd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// The caller's BYE is answered before the B leg's has arrived: a far end
-		// that goes at once leaves it to the next one at this address.
+		// The caller is answered before the B leg's ACK or BYE has arrived: a far
+		// end that goes at once leaves these to the next one at its address.
 		_ = poll(2*time.Second, func() error {
-			if a := f.Account(); a.Up+a.Ringing > 0 {
+			if slices.ContainsFunc(f.Legs(), func(l sim.Leg) bool { return l.State != sim.LegEnded }) {
 				return errNotYet
 			}
 			return nil
