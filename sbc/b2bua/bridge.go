@@ -40,6 +40,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	if d := c.maxDuration(); d > 0 {
 		c.maxEnd = s.now.Add(d)
 	}
+	c.watchHalf()
 	c.setPhase(answered)
 	c.settleAttempts()
 	c.arm()
@@ -65,14 +66,13 @@ func (c *Call) firstAck(m *sip.Message) {
 		c.lateOffer = false
 		c.winner.tx.ackSuccess(c.b, m.Header(sip.ContentType), m.Body())
 	}
-	switch {
-	case c.phase == answered:
+	if c.phase == answered {
 		c.setPhase(up)
-	case c.byeLater != nil:
-		// The callee hung up before this ACK: only now may we hang up on
-		// the caller (RFC 3261 15).
-		c.sendLateBye()
+		return
 	}
+	// If the callee hung up before this ACK, only now may we hang up on the
+	// caller (RFC 3261 15).
+	c.sendLateBye()
 }
 
 // side indexes what a call has per direction: 0 from the caller, 1 from the
@@ -143,6 +143,9 @@ func (c *Call) expireAnswered(now time.Time) {
 		if r != nil {
 			r.expire(now)
 		}
+	}
+	if c.phase == up {
+		c.checkHalf(now)
 	}
 }
 

@@ -17,15 +17,16 @@ func (c *Call) hungUp(l *leg, p *Packet, key uint64) {
 			c.cancel()
 		}
 		return
-	case ending, over:
+	case ending, settling, over:
 		return
 	}
 	c.end.party = partyCallee
 	if l.caller {
+		// A caller that hung up before our 2xx arrived still has to get it
+		// (RFC 3261 13.3.1.4): it is repeated until its ACK.
 		c.end.party = partyCaller
-		c.confirmCallee()
-		c.answer.Ack()
 	}
+	c.confirmCallee()
 	c.end.cause = causeNormal
 	c.close()
 	lines := string(appendCrossing(nil, p.Message))
@@ -99,7 +100,7 @@ func (c *Call) replied(_ *outgoing, m *sip.Message, err error) {
 
 // afterByes takes the call out once both legs are down.
 func (c *Call) afterByes() {
-	if c.byes <= 0 && c.byeLater == nil {
+	if c.byes <= 0 && !c.answer.Waiting() && c.byeLater == nil {
 		c.remove()
 		return
 	}

@@ -24,9 +24,13 @@ const (
 	answered
 	// up: both legs are confirmed. Left by a BYE of either side.
 	up
-	// ending: our BYEs are out and one of them has no answer yet; a BYE that
-	// crosses is answered 200.
+	// ending: our BYEs are out and one of them has no answer yet, or the
+	// caller who hung up has not confirmed the answer; a BYE that crosses is
+	// answered 200.
 	ending
+	// settling: the caller has its failure; the peer site has yet to say what
+	// it tried. Left by its final response or after 64*T1.
+	settling
 	// over: the record is written; nothing of the call is in the shard.
 	over
 )
@@ -88,6 +92,8 @@ type Call struct {
 	byeLater  *byeOrder
 	byes      int
 	maxEnd    time.Time
+	half      half      // the other half of a call that was handed over
+	halfCheck time.Time // when to look whether the other half of the call lives
 
 	times    times
 	rec      *cdr.Record // kept once the hunt is over
@@ -148,7 +154,7 @@ func (c *Call) deadline() time.Time {
 	case answered:
 		return earliest(c.answer.Deadline(), c.maxEnd)
 	case up:
-		d := c.maxEnd
+		d := earliest(c.maxEnd, c.halfCheck)
 		for _, r := range c.reinvite {
 			if r != nil {
 				d = earliest(d, r.deadline())
@@ -156,10 +162,7 @@ func (c *Call) deadline() time.Time {
 		}
 		return d
 	default:
-		if c.byeLater != nil {
-			return c.answer.Deadline()
-		}
-		return time.Time{}
+		return c.answer.Deadline()
 	}
 }
 

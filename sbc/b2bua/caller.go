@@ -134,6 +134,11 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 	c.s.env.Send(c.in.reply, b, 0)
 	c.closeInvite(b, true)
 	c.end.code, c.end.reason = code, reason
+	c.times.end = c.s.now
+	if c.hand != nil && c.hand.waiting() {
+		c.setPhase(settling)
+		return
+	}
 	c.finish()
 	c.remove()
 }

@@ -110,9 +110,10 @@ func (c *Call) finish() {
 	if r == nil {
 		r = c.record()
 	}
-	now := c.s.now
-	c.times.end = now
-	r.Progress, r.Answer, r.End = c.times.progress, c.times.answer, now
+	if c.times.end.IsZero() {
+		c.times.end = c.s.now
+	}
+	r.Progress, r.Answer, r.End = c.times.progress, c.times.answer, c.times.end
 	if first := firstOf(c.times.progress, c.times.answer); !first.IsZero() {
 		r.PDD = first.Sub(c.times.start)
 	}
@@ -135,7 +136,7 @@ func (c *Call) finish() {
 	} else {
 		answeredFor := 0.0
 		if !c.times.answer.IsZero() {
-			answeredFor = now.Sub(c.times.answer).Seconds()
+			answeredFor = c.times.end.Sub(c.times.answer).Seconds()
 		}
 		c.s.env.Count(Event{
 			Kind: EventCallEnded, Group: c.customer, Direction: c.dir.String(),

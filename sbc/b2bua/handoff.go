@@ -10,6 +10,10 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
+// firstWord is how long a peer node may be silent before it counts as not there
+// (DEC-05).
+const firstWord = 500 * time.Millisecond
+
 // handoffAttempt stands for the hand-off leg among the early dialogs of a
 // call; it is no attempt of its own (DEC-06).
 const handoffAttempt = -1
@@ -79,10 +83,7 @@ func (h *handing) perform(a geo.Action) {
 			t.tx.cancel()
 		}
 	case geo.Release:
-		if t := h.try(a.Node); t != nil && c.event != nil {
-			t.tx.owner = nil
-			t.tx.hangUp(c.event)
-		}
+		// try.accepted hangs up whatever did not win.
 	case geo.Accept:
 		h.site = h.nodes[a.Node].Site
 		c.do(c.seq.HandoffProvisional(now, 100))
@@ -173,14 +174,56 @@ func (h *handing) progressed(t *try, m *sip.Message) {
 }
 
 func (h *handing) refused(t *try, m *sip.Message) {
+	if h.settled(m) {
+		return
+	}
 	h.do(h.machine.Final(h.call.s.now, t.node, m.Status(), m.Has(sip.Attempts)))
 }
 
 func (h *handing) accepted(t *try, m *sip.Message) {
+	if h.settled(m) {
+		return
+	}
 	h.do(h.machine.Final(h.call.s.now, t.node, m.Status(), m.Has(sip.Attempts)))
 }
 
-func (h *handing) lost(t *try) { h.do(h.machine.Failed(h.call.s.now, t.node)) }
+func (h *handing) lost(t *try) {
+	if !h.settled(nil) {
+		h.do(h.machine.Failed(h.call.s.now, t.node))
+	}
+}
+
+// waiting tells whether a node that was asked has yet to give its final
+// response. One that had its time for a first word and did not use it is not
+// waited for.
+func (h *handing) waiting() bool {
+	for _, t := range h.tries {
+		if t == h.winner || !t.tx.live() || t.tx.finalSeen {
+			continue
+		}
+		if t.tx.provisional || h.call.s.now.Sub(t.tx.started) < firstWord {
+			return true
+		}
+	}
+	return false
+}
+
+// settled takes a node's last word, or its loss, once the caller has the final
+// response: what the peer tried belongs in the record (DEC-24).
+func (h *handing) settled(m *sip.Message) bool {
+	c := h.call
+	if c.phase != settling {
+		return false
+	}
+	if m != nil && m.Has(sip.Attempts) {
+		c.seq.HandoffDone(c.s.now, peerResult(m))
+	}
+	if !h.waiting() {
+		c.finish()
+		c.remove()
+	}
+	return true
+}
 
 func (h *handing) expire(now time.Time) {
 	if d := h.machine.Deadline(); !d.IsZero() && !now.Before(d) {
@@ -194,7 +237,9 @@ func (h *handing) expire(now time.Time) {
 func (h *handing) cancel() {
 	h.count("cancelled")
 	h.do(h.machine.Cancel(h.call.s.now))
-	h.release()
+	for _, t := range h.tries {
+		t.tx.cancel()
+	}
 }
 
 // release lets go of every node but the winner. Their transactions clean up by

@@ -137,6 +137,15 @@ func (tx *inviteTx) failed(err error) {
 	tx.end(err)
 }
 
+func (tx *inviteTx) hop() transport.Target { return tx.id.hop }
+
+// gone ends the wait for a final response that cannot come any more.
+func (tx *inviteTx) gone(err error) {
+	if !tx.finalSeen {
+		tx.end(err)
+	}
+}
+
 func (tx *inviteTx) act(do transaction.Do, m *sip.Message) {
 	if do&transaction.Send != 0 && tx.bytes != nil {
 		tx.s.env.Send(tx.id.hop, tx.bytes, tx.token)
@@ -175,14 +184,13 @@ func (tx *inviteTx) takeProvisional(m *sip.Message) {
 // proxy passes on behind the failure (RFC 3261 16.7 step 5).
 func (tx *inviteTx) takeFailure(m *sip.Message) {
 	s := tx.s
+	if tx.failAck == nil {
+		tx.failAck = tx.appendHopRequest(sip.ACK, string(m.Header(sip.To)))
+	}
+	s.env.Send(tx.id.hop, tx.failAck, 0)
 	if tx.finalSeen {
-		if tx.failAck != nil {
-			s.env.Send(tx.id.hop, tx.failAck, 0)
-		}
 		return
 	}
-	tx.failAck = tx.appendHopRequest(sip.ACK, string(m.Header(sip.To)))
-	s.env.Send(tx.id.hop, tx.failAck, 0)
 	tx.giveUp = s.now.Add(s.cfg.Timers.Life())
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
@@ -332,8 +340,12 @@ func (tx *inviteTx) end(err error) {
 	}
 }
 
-// bye sends a BYE in the dialog. lines are further header lines.
+// bye sends a BYE in the dialog. lines are further header lines. Between the
+// halves of a handed-over call it is sent until it is answered.
 func (l *leg) bye(s *Shard, lines string, taker taker) {
+	if l.hop.Node != "" {
+		taker = &halfBye{s: s, leg: l, lines: lines, taker: taker, until: s.now.Add(halfGoneAfter + halfCheckEvery)}
+	}
 	o := l.inside(s, sip.BYE)
 	o.lines = []byte(lines)
 	s.send(&o, s.nextHop(l.target, unflowed(l.base), true), taker)

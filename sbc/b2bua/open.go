@@ -126,10 +126,12 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 	}
 }
 
-// NodeLost forgets the open INVITEs of a node that died: the same INVITE is
-// then an ordinary new call.
+// NodeLost takes the news that the stream to a node has ended. Its open INVITEs
+// are forgotten: the same INVITE is then an ordinary new call. What was on its
+// way to the node or from there will not arrive.
 func (s *Shard) NodeLost(now time.Time, node string) {
 	s.now = now
+	s.loseHalves(node)
 	for key, e := range s.open {
 		if e.node == node {
 			delete(s.open, key)

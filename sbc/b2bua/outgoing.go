@@ -98,6 +98,10 @@ func (o *outgoing) act(do transaction.Do, m *sip.Message) {
 	}
 }
 
+func (o *outgoing) hop() transport.Target { return o.to }
+
+func (o *outgoing) gone(err error) { o.finish(nil, err) }
+
 // finish ends the transaction at its final response: a repeated response
 // finds nothing and is dropped, as RFC 3261 asks of timer K.
 func (o *outgoing) finish(m *sip.Message, err error) {

@@ -122,3 +122,57 @@ func TestCDR07_ReinviteWithoutAFinal(t *testing.T) {
 	w.from(pbx1Addr, reply(w.take(pbx1Addr, "BYE"), 200, "callee", ""))
 	w.quiet()
 }
+
+// RFC 3261 15: a caller may end an early dialog by BYE. When our 2xx crosses
+// that BYE and is lost, the INVITE still needs its final response.
+func TestRFC3261_13_3_1_4_ByeDoesNotStopTheAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+	ok := w.take(carrierAddr, "SIP/2.0 200")
+	w.from(carrierAddr, inside(ok, "BYE", 2, "", ""))
+	w.take(carrierAddr, "SIP/2.0 200")
+	w.from(pbx1Addr, reply(w.take(pbx1Addr, "BYE"), 200, "callee", ""))
+	w.advance(600 * time.Millisecond)
+	if got := w.take(carrierAddr, "SIP/2.0 200"); got.CSeqMethod() != sip.INVITE {
+		t.Error("the answer is not repeated")
+	}
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	w.sent = nil
+	if st := w.s.Stats(); st.Calls != 0 || st.Dialogs != 0 {
+		t.Errorf("confirmed and hung up, and there is %+v", st)
+	}
+	w.advance(40 * time.Second)
+	w.none(carrierAddr, "")
+	w.quiet()
+	if len(w.records) != 1 {
+		t.Errorf("%d records", len(w.records))
+	}
+}
+
+// The ACK that a late offer is owed goes out even when the callee hangs up first.
+func TestDEC23_CalleeHangsUpBeforeTheLateOffersAck(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+	w.none(pbx1Addr, "ACK")
+	w.from(pbx1Addr, calleeRequest(b, "callee", "BYE", 7, "", ""))
+	w.take(pbx1Addr, "ACK")
+	w.take(pbx1Addr, "SIP/2.0 200")
+}
+
+// RSP-05 also for a failure that a 2xx of another branch has overtaken.
+func TestRSP05_FailureBehindTheAnswerIsAcknowledged(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP))
+	w.take(pbx1Addr, "ACK")
+	w.from(pbx1Addr, reply(b, 503, "other", ""))
+	if ack := w.take(pbx1Addr, "ACK"); string(ack.ToTag()) != "other" {
+		t.Errorf("ACK for %s", ack.ToTag())
+	}
+	w.none(pbx2Addr, "INVITE")
+}

@@ -116,11 +116,16 @@ func (r *relayed) replied(_ *outgoing, m *sip.Message, err error) {
 	if code < 200 {
 		return
 	}
+	away := err != nil && r.out.to.Node != ""
 	for i, x := range c.relays {
 		if x == r {
 			c.relays = append(c.relays[:i], c.relays[i+1:]...)
 			break
 		}
+	}
+	if away {
+		c.answerInside(r.from, r.in, 500, nil, retryLater)
+		return
 	}
 	update := r.in.msg.Method() == sip.UPDATE
 	if code < 300 && update {
@@ -211,7 +216,18 @@ func (r *reinvite) progressed(_ *inviteTx, m *sip.Message) {
 
 func (r *reinvite) refused(_ *inviteTx, m *sip.Message) { r.fail(m.Status(), m) }
 
-func (r *reinvite) lost(*inviteTx, error) { r.fail(408, nil) }
+func (r *reinvite) lost(tx *inviteTx, _ error) {
+	if tx.id.hop.Node == "" || !r.open {
+		r.fail(408, nil)
+		return
+	}
+	// The other half of the call is away, perhaps for a moment (DEC-09).
+	c := r.call
+	r.open = false
+	c.reinvite[r.from.side()] = nil
+	c.answerInside(r.from, r.in, 500, nil, retryLater)
+	c.arm()
+}
 
 func (r *reinvite) fail(code int, m *sip.Message) {
 	c := r.call

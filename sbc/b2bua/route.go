@@ -166,6 +166,7 @@ const (
 	causeNoConfig  = "NO_CONFIGURATION"
 	causeNoAck     = "NO_ACK"
 	causeMaxTime   = "MAX_DURATION"
+	causePeerLost  = "PEER_LOST"
 	causeNormal    = "NORMAL_CLEARING"
 	causeCancelled = "ORIGINATOR_CANCEL"
 )

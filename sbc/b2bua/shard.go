@@ -46,6 +46,10 @@ type responder interface {
 	respond(m *sip.Message)
 	// failed takes the transport's report that a send failed.
 	failed(err error)
+	// hop is where the request went.
+	hop() transport.Target
+	// gone tells that nothing will come from there any more.
+	gone(err error)
 }
 
 // New returns an empty shard. now is the epoch of its deadlines.

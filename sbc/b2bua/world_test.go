@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -34,6 +35,9 @@ type world struct {
 	shared   []Open
 	peers    []geo.PeerNode
 	down     map[string]bool // nodes
+	lost     time.Time       // since when they are
+	boots    map[string]uint32
+	unsent   []uint64 // refs of what could not be sent to a node
 	forward  []string
 	pinged   []PingResult
 	isolated bool
@@ -120,8 +124,25 @@ func (w *world) Send(t transport.Target, b []byte, ref uint64) {
 	if fault != nil {
 		w.t.Fatalf("the shard sent what does not parse: %v\n%s", fault, b)
 	}
+	if w.down[t.Node] {
+		if ref != 0 {
+			w.unsent = append(w.unsent, ref)
+		}
+		return
+	}
 	w.sent = append(w.sent, wire{to: t, m: m, ref: ref})
 }
+
+// settle tells the shard what could not be sent.
+func (w *world) settle() {
+	for len(w.unsent) > 0 {
+		ref := w.unsent[0]
+		w.unsent = w.unsent[1:]
+		w.s.Failed(w.now, ref, errUnreachable)
+	}
+}
+
+var errUnreachable = errors.New("not reachable")
 
 func (w *world) Routing() (*trunkgroup.Table, *trunkgroup.View) { return w.table, w.view }
 
@@ -139,7 +160,11 @@ func (w *world) Peers() []geo.PeerNode           { return w.peers }
 func (w *world) Peer(id uint32) (PeerState, bool) {
 	for _, p := range w.peers {
 		if mint.NodeID(p.Name) == id {
-			return PeerState{Name: p.Name, Boot: 1, Up: !w.down[p.Name], Down: time.Second}, true
+			st := PeerState{Name: p.Name, Boot: max(1, w.boots[p.Name]), Up: !w.down[p.Name], Down: time.Second}
+			if !w.lost.IsZero() {
+				st.Down = w.now.Sub(w.lost)
+			}
+			return st, true
 		}
 	}
 	return PeerState{}, false
@@ -185,6 +210,7 @@ func (w *world) packet(addr, peer, text string) {
 		p.Source = netip.MustParseAddrPort(addr)
 	}
 	w.s.Receive(w.now, p)
+	w.settle()
 }
 
 // advance moves time, firing every deadline at its own instant.
@@ -199,6 +225,7 @@ func (w *world) advance(d time.Duration) {
 			w.now = next
 		}
 		w.s.Advance(w.now)
+		w.settle()
 	}
 	w.now = end
 	w.s.Advance(w.now)
