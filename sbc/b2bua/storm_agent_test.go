@@ -37,6 +37,7 @@ type served struct {
 	last  string
 	to    string
 	acked bool
+	then  func() // once, when the ACK comes
 }
 
 func newAgent(w *storm, addr string) *agent {
@@ -207,6 +208,10 @@ func (a *agent) ack(m *sip.Message) {
 			a.w.after(time.Second, func() { d.unanswered = !d.hungUp }) // well, unless a BYE was behind it
 		}
 		s.acked = true
+		if then := s.then; then != nil {
+			s.then = nil
+			then()
+		}
 	} else {
 		a.w.fault("%s got an ACK of no 2xx: %s", a.addr, line(m))
 	}

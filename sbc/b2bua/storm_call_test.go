@@ -268,5 +268,5 @@ func (p *party) accept(tag string) {
 			d.bye()
 		}
 	})
-	p.talk(d)
+	s.then = func() { p.talk(d) } // RFC 3261 15: no BYE before the ACK
 }
