@@ -34,10 +34,8 @@ func revisionOf(n *tandem.Node) (revision, error) {
 	return r, nil
 }
 
-// follower returns the first of the nodes that is not the leader. A test that
-// compares what nodes hold before and after leaves the leader alone: leadership
-// takes goroutines, and would move.
-func (w *world) follower(t testing.TB, places ...lab.Place) *tandem.Node {
+// leader asks who leads.
+func (w *world) leader(t testing.TB) string {
 	t.Helper()
 	out, err := w.Nodes[0].Command("node", "list", "-o", "json")
 	if err != nil {
@@ -49,8 +47,17 @@ func (w *world) follower(t testing.TB, places ...lab.Place) *tandem.Node {
 	if err := json.Unmarshal(out, &list); err != nil {
 		t.Fatal(err)
 	}
+	return list.Leader
+}
+
+// follower returns the first of the nodes that is not the leader. A test that
+// compares what nodes hold before and after leaves the leader alone: leadership
+// takes goroutines, and would move.
+func (w *world) follower(t testing.TB, places ...lab.Place) *tandem.Node {
+	t.Helper()
+	leader := w.leader(t)
 	for _, p := range places {
-		if string(p) != list.Leader {
+		if string(p) != leader {
 			return w.Node(p)
 		}
 	}
@@ -230,4 +237,61 @@ func TestDeadPeerNodeCostsOneShortWait(t *testing.T) {
 	if got := len(peer.Received(messages(t, far[0]), "INVITE")) + len(peer.Received(messages(t, far[1]), "INVITE")); got != 4 {
 		t.Errorf("the PBXs got %d INVITEs, want 4", got)
 	}
+}
+
+// TestSiteKilled kills both nodes of a site with -9, the leader's site if it can:
+// calls and changes go on in the other one, a call that nobody there can take
+// fails soon, and the site comes back.
+func TestSiteKilled(t *testing.T) {
+	w := theWorld(t)
+	lost := []*tandem.Node{w.Node(lab.Ashburn1), w.Node(lab.Ashburn2)}
+	if lab.NodeSite(lab.Place(w.leader(t))) == lab.Dallas {
+		lost = []*tandem.Node{w.Node(lab.Dallas1), w.Node(lab.Dallas2)}
+	}
+	var left []*tandem.Node
+	for _, n := range w.SBCs() {
+		if n.Site != lost[0].Site {
+			left = append(left, n)
+		}
+	}
+	old, err := revisionOf(left[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.restoreDocument(t)
+		w.settled(t)
+	})
+	for _, n := range lost {
+		n.Kill()
+	}
+	for _, n := range left {
+		pstnCall(t, n, acmeNumber, peer.Complete(0))
+		begin := time.Now()
+		pstnCall(t, n, betaNumber, peer.Fails(503))
+		if d := time.Since(begin); d > 10*time.Second {
+			t.Errorf("503 after %v with the peer site dead", d)
+		}
+	}
+	const number = "+19725550160"
+	eventually(t, time.Minute, "a change with two of five voters gone", func() error { return apply(left[0], withNumber(number)) })
+	eventually(t, 20*time.Second, "the change at the other node", func() error {
+		r, err := revisionOf(left[1])
+		if err == nil && r.Revision <= old.Revision {
+			err = errNotYet
+		}
+		return err
+	})
+	pstnCall(t, left[1], number, peer.Complete(0))
+	for _, n := range lost {
+		if err := n.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.equalTables(t, old)
+	w.settled(t)
+	pstnCall(t, lost[0], number, peer.Complete(0))
 }
