@@ -17,14 +17,11 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sim"
 )
 
-// fieldCases is where the collected cases of other products' users lie; they are
-// not part of the repository.
-const fieldCases = "../../shared/cases"
-
-// fieldCase reads a case, or skips the test where there is none.
+// fieldCase reads a case of those collected from other products' users, which are
+// not part of the repository, or skips the test where there are none.
 func fieldCase(t testing.TB, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(fieldCases, name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "cases", name))
 	if err != nil {
 		t.Skipf("the field cases are not beside the repository: %v", err)
 	}
