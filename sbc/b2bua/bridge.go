@@ -101,6 +101,7 @@ func (c *Call) request(l *leg, p *Packet, key uint64) {
 		return
 	}
 	l.remoteSeq, l.numbered = m.CSeq(), true
+	l.follow(s, p)
 	if options := required(m); options != "" {
 		s.reject(p, key, 420, "Unsupported: "+options+"\r\n")
 		return

@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -404,5 +405,19 @@ func TestOptionsThatRequireAnExtensionGet420(t *testing.T) {
 	w.from(carrierAddr, strings.Replace(invite{lines: "Require: nothingSupportsThis\r\n"}.String(), "INVITE", "OPTIONS", 2))
 	if got := w.take(carrierAddr, "SIP/2.0 420"); string(got.Header(sip.Unsupported)) != "nothingSupportsThis" {
 		t.Errorf("Unsupported: %s", got.Header(sip.Unsupported))
+	}
+}
+
+func TestS049_ConnectionThatCouldNotBeMadeIsNotDialed(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	for _, x := range w.sent {
+		if x.m.Method() == "INVITE" {
+			w.s.Failed(w.now, x.ref, fmt.Errorf("dial: %w: refused", transport.ErrNotSent))
+		}
+	}
+	w.from(pbx2Addr, reply(w.take(pbx2Addr, "INVITE"), 486, "x", ""))
+	if a := w.records[0].Attempts[0]; a.Dialed || a.Code != 503 {
+		t.Errorf("attempt %+v", a)
 	}
 }

@@ -102,6 +102,26 @@ func (s *Shard) leave(l *leg) {
 	}
 }
 
+// follow takes the connection of a request from the far end as the one that
+// leads to it: its older ones may be gone (DLG-01).
+func (l *leg) follow(s *Shard, p *Packet) {
+	if p.Flow == 0 || p.Flow == l.base.Flow || p.Transport != l.base.Transport || p.Relay != l.base.ViaNode {
+		return
+	}
+	l.base = requestBase(p)
+	l.setTarget(s, nil)
+}
+
+// moveOn returns where the requests of the dialog go once a connection has
+// gone: to what the far end says of itself.
+func (l *leg) moveOn(s *Shard, gone transport.Flow) transport.Target {
+	if l.base.Flow == gone {
+		l.base.Flow = 0
+		l.setTarget(s, nil)
+	}
+	return l.hop
+}
+
 func uriOf(route string) string {
 	a, err := sip.ParseNameAddr([]byte(route))
 	if err != nil {
@@ -113,6 +133,7 @@ func uriOf(route string) string {
 // nextHop returns where a request for a URI goes. There is no DNS on the call
 // path: a host that is not an address keeps the address that the dialog was
 // set up with, and an open connection is reused (RFC 5923).
+// A proxy in the route set that opened the connection itself is asked over it.
 func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transport.Target {
 	if base.Transport == trunkgroup.Interconnect || (base.Flow != 0 && !routed) {
 		return base
@@ -140,6 +161,9 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 		if to.Transport == trunkgroup.TLS {
 			port = 5061
 		}
+	}
+	if base.Flow != 0 && to.Transport == base.Transport && ip.Unmap() == base.Addr.Addr().Unmap() {
+		return base
 	}
 	to.Addr = netip.AddrPortFrom(ip, port)
 	if i, ok := s.listener(to.Transport, ip); ok && (to.Transport != base.Transport || ip.Is4() != base.Addr.Addr().Is4()) {
@@ -210,6 +234,7 @@ type outline struct {
 	token        uint64
 	maxForwards  int
 	hop          transport.Target
+	leg          *leg // the dialog that the request is inside of
 	contact      bool
 	lines        []byte // complete further header lines
 	contentType  []byte
@@ -316,7 +341,7 @@ func (l *leg) inside(s *Shard, method string) outline {
 	o := outline{
 		method: method, uri: uri, routes: routes,
 		from: l.local + ";tag=" + l.localTag, to: l.withRemoteTag(),
-		callID: l.callID, token: s.newBranch(), maxForwards: 70, hop: l.hop,
+		callID: l.callID, token: s.newBranch(), maxForwards: 70, hop: l.hop, leg: l,
 	}
 	if method != sip.ACK {
 		l.localSeq++

@@ -80,11 +80,13 @@ func (c *Call) checkHalf(now time.Time) {
 func (s *Shard) loseHalves(node string) {
 	for _, token := range s.clientsOf(node) {
 		if tx, ok := s.client[token]; ok {
+			s.hot = tx
 			tx.gone(errNodeLost)
 		}
 	}
 	for _, c := range s.callsOf(node) {
 		if c.phase == hunting {
+			s.hot = c
 			c.do(c.seq.Cancel(s.now))
 		}
 	}
@@ -142,5 +144,5 @@ func (h *halfBye) expire(time.Time) {
 	h.next = time.Time{}
 	o := h.leg.inside(h.s, sip.BYE)
 	o.lines = []byte(h.lines)
-	h.s.send(&o, h.leg.hop, h)
+	h.s.send(&o, h)
 }

@@ -43,6 +43,7 @@ type inviteTx struct {
 	cancelFSM   transaction.Client
 	cancelBytes []byte
 	cancelled   bool // a CANCEL went out
+	moved       bool // went on over another connection than it began on
 	giveUp      time.Time
 	started     time.Time
 }
@@ -68,8 +69,9 @@ type sentAck struct {
 func (s *Shard) sendInvite(o *outline, id identity, owner inviteOwner) *inviteTx {
 	tx := &inviteTx{s: s, owner: owner, token: o.token, bytes: s.appendRequest(o), id: id, started: s.now}
 	s.client[tx.token] = tx
-	tx.act(tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable()), nil)
+	do := tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable())
 	s.settle(tx.token, tx)
+	tx.act(do, nil)
 	return tx
 }
 
@@ -133,11 +135,19 @@ func (tx *inviteTx) failed(err error) {
 	if tx.provisional || tx.finalSeen {
 		return
 	}
+	if l := tx.id.leg; l != nil && !tx.moved && tx.id.hop.Flow != 0 && tx.bytes != nil {
+		tx.moved = true
+		tx.id.hop = l.moveOn(tx.s, tx.id.hop.Flow)
+		tx.s.env.Send(tx.id.hop, tx.bytes, tx.token)
+		return
+	}
 	tx.fsm.Failed(tx.s.now)
 	tx.end(err)
 }
 
 func (tx *inviteTx) hop() transport.Target { return tx.id.hop }
+
+func (tx *inviteTx) branch() uint64 { return tx.token }
 
 // gone ends the wait for a final response that cannot come any more.
 func (tx *inviteTx) gone(err error) {
@@ -271,7 +281,7 @@ func (tx *inviteTx) abandon() {
 	} else {
 		tx.fsm.StopRepeating()
 		tx.bytes = nil
-		tx.giveUp = tx.started.Add(64 * tx.s.cfg.Timers.T1)
+		tx.giveUp = tx.started.Add(tx.s.cfg.Timers.Life())
 	}
 	tx.s.settle(tx.token, tx)
 }
@@ -296,8 +306,8 @@ func (tx *inviteTx) sendCancel() {
 	tx.cancelBytes = tx.appendHopRequest(sip.CANCEL, tx.id.withToTag())
 	tx.cancelFSM = transaction.Client{}
 	tx.cancelFSM.Start(tx.s.now, &tx.s.cfg.Timers, false, tx.id.hop.Transport.Reliable())
+	tx.giveUp = tx.s.now.Add(tx.s.cfg.Timers.Life())
 	tx.s.env.Send(tx.id.hop, tx.cancelBytes, 0)
-	tx.giveUp = tx.s.now.Add(64 * tx.s.cfg.Timers.T1)
 }
 
 func (id *identity) withToTag() string {
@@ -348,10 +358,5 @@ func (l *leg) bye(s *Shard, lines string, taker taker) {
 	}
 	o := l.inside(s, sip.BYE)
 	o.lines = []byte(lines)
-	s.send(&o, s.nextHop(l.target, unflowed(l.base), true), taker)
-}
-
-func unflowed(t transport.Target) transport.Target {
-	t.Flow = 0
-	return t
+	s.send(&o, taker)
 }

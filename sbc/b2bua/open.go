@@ -102,9 +102,7 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 		if s.cfg.Verifier != nil {
 			s.cfg.Verifier.Observe(now, o.Nonce)
 		}
-		if len(s.open) >= s.cfg.MaxOpen {
-			s.sweepOpen()
-		}
+		s.sweepOpen()
 		if len(s.open) < s.cfg.MaxOpen {
 			s.open[o.Key] = openEntry{node: node, branch: o.Branch, since: now}
 		}
@@ -140,8 +138,12 @@ func (s *Shard) NodeLost(now time.Time, node string) {
 	}
 }
 
-// sweepOpen drops the entries that nobody closed in time.
+// sweepOpen drops, now and then, the entries that nobody closed in time.
 func (s *Shard) sweepOpen() {
+	if s.now.Before(s.swept.Add(openTTL / 4)) {
+		return
+	}
+	s.swept = s.now
 	for key, e := range s.open {
 		if s.now.Sub(e.since) > openTTL {
 			delete(s.open, key)

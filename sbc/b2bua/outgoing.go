@@ -28,19 +28,19 @@ type outgoing struct {
 	fsm    transaction.Client
 	bytes  []byte
 	to     transport.Target
-	// spare is tried once when the connection in to has gone.
-	spare transport.Target
-	taker taker
+	leg    *leg // the dialog, when the request is inside one
+	taker  taker
 	// until ends the wait before timer F does; zero leaves it to timer F.
 	until time.Time
 }
 
 // send starts a non-INVITE client transaction. taker may be nil.
-func (s *Shard) send(o *outline, spare transport.Target, taker taker) *outgoing {
-	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, spare: spare, taker: taker, bytes: s.appendRequest(o)}
+func (s *Shard) send(o *outline, taker taker) *outgoing {
+	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, leg: o.leg, taker: taker, bytes: s.appendRequest(o)}
 	s.client[tx.token] = tx
-	tx.act(tx.fsm.Start(s.now, &s.cfg.Timers, false, o.hop.Transport.Reliable()), nil)
+	do := tx.fsm.Start(s.now, &s.cfg.Timers, false, o.hop.Transport.Reliable())
 	s.settle(tx.token, tx)
+	tx.act(do, nil)
 	return tx
 }
 
@@ -66,8 +66,8 @@ func (o *outgoing) respond(m *sip.Message) {
 }
 
 func (o *outgoing) failed(err error) {
-	if o.to.Flow != 0 && o.spare.Addr.IsValid() {
-		o.to, o.spare = o.spare, transport.Target{}
+	if o.leg != nil && o.to.Flow != 0 {
+		o.to, o.leg = o.leg.moveOn(o.s, o.to.Flow), nil
 		o.s.env.Send(o.to, o.bytes, o.token)
 		return
 	}
@@ -99,6 +99,8 @@ func (o *outgoing) act(do transaction.Do, m *sip.Message) {
 }
 
 func (o *outgoing) hop() transport.Target { return o.to }
+
+func (o *outgoing) branch() uint64 { return o.token }
 
 func (o *outgoing) gone(err error) { o.finish(nil, err) }
 

@@ -46,7 +46,7 @@ func (s *Shard) Ping(now time.Time, order PingOrder) {
 		callID: "ping-" + strconv.FormatUint(s.env.Random(), 36) + "-" + strconv.FormatUint(order.Token, 36),
 		hop:    hop, contact: true, maxForwards: 70, lines: []byte(allowLine + acceptLine),
 	}
-	tx := s.send(&o, transport.Target{}, &ping{s: s, token: order.Token, sent: now})
+	tx := s.send(&o, &ping{s: s, token: order.Token, sent: now})
 	tx.until = order.Until
 	s.settle(tx.token, tx)
 }

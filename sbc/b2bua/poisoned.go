@@ -1,59 +1,104 @@
 package b2bua
 
-import "github.com/tandem-sbc/tandem/sbc/sip"
+// causeFault is in the record of a call that a fault of ours has ended.
+const causeFault = "INTERNAL_FAULT"
 
-// Poisoned ends the call that a message belongs to after a fault of ours: the
-// caller of Receive has recovered from a panic. Both sides get what can still
-// be sent; the call's record is written.
-func (s *Shard) Poisoned(m *sip.Message) {
-	c := s.callOf(m)
-	if c == nil || c.phase == over {
-		return
-	}
-	c.busy = false
-	c.todo = nil
-	c.end.cause = "INTERNAL_FAULT"
-	switch {
-	case c.phase == hunting && c.in != nil:
-		for _, t := range c.tries {
-			if t.tx != nil {
-				t.tx.abandon()
-			}
+// Poisoned ends the call that was being worked on when the step before it
+// panicked: the shard's owner has recovered. Both sides get what can still be
+// sent, the call's record is written, and nothing of it stays, even when
+// ending it meets the same fault.
+func (s *Shard) Poisoned() {
+	switch x := s.hot.(type) {
+	case responder:
+		if tx, ok := x.(*inviteTx); !ok || tx.owner == nil {
+			s.forget(x.branch(), x)
 		}
-		c.finalFailure(500, "", nil)
-	case c.phase == answered || c.phase == up:
-		c.hangUpBoth("")
+	case *heldBye:
+		delete(s.server, x.in.key)
+	case *heldInvite:
+		x.release()
 	}
-	c.finish()
-	c.remove()
+	c := callOf(s.hot)
+	s.hot = nil
+	if c != nil && c.phase != over {
+		c.bury()
+	}
 }
 
-func (s *Shard) callOf(m *sip.Message) *Call {
-	if !m.IsRequest() {
-		id, ok := ParseBranch(m.Branch())
-		if !ok {
-			return nil
+// callOf returns the call that a thing of the shard works for; nil when there is
+// none.
+func callOf(x any) *Call {
+	switch x := x.(type) {
+	case *Call:
+		return x
+	case *try:
+		return x.call
+	case *reinvite:
+		return x.call
+	case *relayed:
+		return x.call
+	case *halfBye:
+		return callOf(x.taker)
+	case *outgoing:
+		return callOf(x.taker)
+	case *inviteTx:
+		if x.owner == nil && x.id.leg != nil {
+			return x.id.leg.call
 		}
-		switch tx := s.client[id.Token].(type) {
-		case *inviteTx:
-			if t, ok := tx.owner.(*try); ok {
-				return t.call
-			}
-			if tx.id.leg != nil {
-				return tx.id.leg.call
-			}
-		case *outgoing:
-			if r, ok := tx.taker.(*relayed); ok {
-				return r.call
-			}
-		}
-		return nil
-	}
-	if in := s.server[s.serverKey(m, m.Method())]; in != nil {
-		return in.call
-	}
-	if l := s.findLeg(m); l != nil {
-		return l.call
+		return callOf(x.owner)
 	}
 	return nil
+}
+
+// bury ends a call whose state nobody can trust any more.
+func (c *Call) bury() {
+	c.busy, c.todo = false, nil
+	if c.end.cause == "" {
+		c.end.cause = causeFault
+	}
+	attempt(func() {
+		switch {
+		case c.phase == hunting && c.in != nil:
+			c.finalFailure(500, "", nil)
+		case c.phase == answered || c.phase == up:
+			c.hangUpBoth("")
+		}
+	})
+	if c.phase == over {
+		return
+	}
+	attempt(c.finish)
+	for _, t := range c.tries {
+		c.letGo(t)
+	}
+	if c.hand != nil {
+		for _, t := range c.hand.tries {
+			c.letGo(t)
+		}
+		c.hand = nil
+	}
+	for _, r := range c.reinvite {
+		if r != nil {
+			delete(c.s.server, r.in.key)
+		}
+	}
+	for _, r := range c.relays {
+		delete(c.s.server, r.in.key)
+	}
+	attempt(c.remove)
+}
+
+// letGo leaves an attempt to its transaction, which cleans up by itself.
+func (c *Call) letGo(t *try) {
+	if t.tx == nil || t == c.winner {
+		return
+	}
+	attempt(t.tx.abandon)
+	c.s.settle(t.tx.token, t.tx)
+}
+
+// attempt does what a fault may prevent.
+func attempt(what func()) {
+	defer func() { _ = recover() }()
+	what()
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
-	"github.com/tandem-sbc/tandem/sbc/transport"
 )
 
 // retryLater is what a request gets that must wait for another one.
@@ -35,7 +34,7 @@ func (c *Call) relay(l *leg, p *Packet, key uint64) {
 	r := &relayed{call: c, from: l, in: in}
 	c.relays = append(c.relays, r)
 	o := c.crossing(l, m)
-	r.out = s.send(&o, transport.Target{}, r)
+	r.out = s.send(&o, r)
 }
 
 // crossing is the outline of a request as it goes on to the other side.

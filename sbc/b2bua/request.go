@@ -184,6 +184,7 @@ func (s *Shard) cancel(p *Packet, key uint64) {
 			s.refuse(p, 481, "", "")
 			return
 		}
+		s.hot = in.call
 		s.acceptCancel(p, key, in.call.tag)
 		in.call.cancelled(in)
 		return
@@ -218,6 +219,7 @@ func (s *Shard) findLeg(m *sip.Message) *leg {
 	if l == nil || !l.matches(m.CallID(), m.ToTag(), m.FromTag()) {
 		return nil
 	}
+	s.hot = l.call
 	return l
 }
 

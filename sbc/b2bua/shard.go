@@ -32,9 +32,11 @@ type Shard struct {
 	dialogs map[uint64]*leg        // by Call-ID and our own tags
 	invites map[uint64]*Call       // our open INVITEs, by the key of DEC-03
 	open    map[uint64]openEntry   // other nodes' open INVITEs
+	swept   time.Time              // when the table above was last gone through
 	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
+	hot     any // what is being worked on: a *Call, a responder or a timed
 
 	maxForwardsSpent uint64
 }
@@ -48,6 +50,8 @@ type responder interface {
 	failed(err error)
 	// hop is where the request went.
 	hop() transport.Target
+	// branch is its identity.
+	branch() uint64
 	// gone tells that nothing will come from there any more.
 	gone(err error)
 }
@@ -103,15 +107,17 @@ func (s *Shard) Deadline() time.Time {
 func (s *Shard) Advance(now time.Time) {
 	s.now = now
 	for t := s.alarms.due(now); t != nil; t = s.alarms.due(now) {
+		s.hot = t
 		t.expire(now)
 		s.alarms.set(t)
 	}
+	s.hot = nil
 	s.linger.Expire(now, s.resend)
 }
 
 // Receive takes one message in the order in which its socket gave it.
 func (s *Shard) Receive(now time.Time, p *Packet) {
-	s.now = now
+	s.now, s.hot = now, nil
 	if p.Message.IsRequest() {
 		s.request(p)
 		return
@@ -123,6 +129,7 @@ func (s *Shard) Receive(now time.Time, p *Packet) {
 func (s *Shard) Failed(now time.Time, ref uint64, err error) {
 	s.now = now
 	if tx, ok := s.client[ref]; ok {
+		s.hot = tx
 		tx.failed(err)
 		s.settle(ref, tx)
 	}
@@ -162,6 +169,7 @@ func (s *Shard) response(p *Packet) {
 	if !ok {
 		return
 	}
+	s.hot = tx
 	tx.respond(p.Message)
 	s.settle(id.Token, tx)
 }

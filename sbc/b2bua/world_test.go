@@ -37,7 +37,10 @@ type world struct {
 	down     map[string]bool // nodes
 	lost     time.Time       // since when they are
 	boots    map[string]uint32
-	unsent   []uint64 // refs of what could not be sent to a node
+	trap     func(m *sip.Message) bool // sending it panics
+	rename   func(text string) string  // changes what far ends send
+	faults   int                       // panics met
+	unsent   []uint64                  // refs of what could not be sent to a node
 	forward  []string
 	pinged   []PingResult
 	isolated bool
@@ -120,6 +123,9 @@ func document() *trunkgroup.Document {
 // Env.
 
 func (w *world) Send(t transport.Target, b []byte, ref uint64) {
+	if m, _ := sip.Parse(bytes.Clone(b)); w.trap != nil && w.trap(m) {
+		panic(playedFault)
+	}
 	m, fault := sip.Parse(bytes.Clone(b))
 	if fault != nil {
 		w.t.Fatalf("the shard sent what does not parse: %v\n%s", fault, b)
@@ -199,6 +205,9 @@ func (w *world) from(addr, text string) { w.packet(addr, "", text) }
 
 func (w *world) packet(addr, peer, text string) {
 	w.t.Helper()
+	if w.rename != nil {
+		text = w.rename(text)
+	}
 	m, fault := sip.Parse([]byte(text))
 	if fault != nil {
 		w.t.Fatalf("test message: %v\n%s", fault, text)
@@ -209,7 +218,26 @@ func (w *world) packet(addr, peer, text string) {
 	} else {
 		p.Source = netip.MustParseAddrPort(addr)
 	}
-	w.s.Receive(w.now, p)
+	w.step(func() { w.s.Receive(w.now, p) })
+}
+
+const playedFault = "played fault"
+
+// step is one step of the shard with what its owner does about faults.
+func (w *world) step(do func()) {
+	func() {
+		defer func() {
+			switch cause := recover(); cause {
+			case nil:
+			case playedFault:
+				w.faults++
+				w.s.Poisoned()
+			default:
+				panic(cause)
+			}
+		}()
+		do()
+	}()
 	w.settle()
 }
 
@@ -224,11 +252,10 @@ func (w *world) advance(d time.Duration) {
 		if next.After(w.now) {
 			w.now = next
 		}
-		w.s.Advance(w.now)
-		w.settle()
+		w.step(func() { w.s.Advance(w.now) })
 	}
 	w.now = end
-	w.s.Advance(w.now)
+	w.step(func() { w.s.Advance(w.now) })
 }
 
 // take removes and returns the first message sent to addr whose start line

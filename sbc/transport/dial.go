@@ -16,7 +16,7 @@ func (c *conn) dial() {
 	stream, err := c.connect()
 	if err != nil {
 		c.set.counters.DialFailed.Add(1)
-		c.end(fmt.Errorf("transport: dial %s %s: %w", c.transport, c.remote, err))
+		c.end(fmt.Errorf("transport: dial %s %s: %w: %w", c.transport, c.remote, ErrNotSent, err))
 		return
 	}
 	c.set.counters.Dialled.Add(1)

@@ -16,6 +16,8 @@ var (
 	ErrNoTLS      = errors.New("transport: no TLS client configuration")
 	ErrPeerClosed = errors.New("transport: connection closed by the peer")
 	ErrDropped    = errors.New("transport: socket send buffer full")
+	// ErrNotSent marks, in an error's chain, that no byte of the message left: its connection could not be made.
+	ErrNotSent = errors.New("not sent")
 )
 
 // ICMPError reports that a datagram was refused by a host on its way. The kernel tells which address it was for and gives back

@@ -2,6 +2,8 @@ package transport
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -65,6 +67,8 @@ func (c *conn) settle(lost []entry, err error) {
 			c.set.sendPooled(e)
 		case e.branch != nil && e.at.Before(oldest):
 			// Nobody waits for it any more.
+		case e.resent && errors.Is(err, ErrNotSent):
+			c.set.fail(e.ref, e.target, fmt.Errorf("transport: sent once, and lost with its connection to %s", c.remote))
 		default:
 			c.set.fail(e.ref, e.target, err)
 		}
