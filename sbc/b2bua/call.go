@@ -203,7 +203,7 @@ func (c *Call) do(actions []hunt.Action) {
 		return
 	}
 	c.busy = true
-	for i := 0; i < len(c.todo); i++ {
+	for i := 0; i < len(c.todo); i++ { //nolint:intrange // todo grows inside
 		c.perform(c.todo[i])
 	}
 	c.todo, c.busy = c.todo[:0], false

@@ -40,15 +40,7 @@ func (l *leg) matches(callID, localTag, remoteTag []byte) bool {
 	if l.callID != string(callID) || l.remoteTag != string(remoteTag) {
 		return false
 	}
-	if l.localTag == string(localTag) {
-		return true
-	}
-	for _, tag := range l.others {
-		if tag == string(localTag) {
-			return true
-		}
-	}
-	return false
+	return l.localTag == string(localTag) || slices.Contains(l.others, string(localTag))
 }
 
 // setTarget takes the remote target from a Contact value and works out the
@@ -239,7 +231,6 @@ type outline struct {
 	lines        []byte // complete further header lines
 	contentType  []byte
 	body         []byte
-	userAgent    string
 	sizeEstimate int
 }
 

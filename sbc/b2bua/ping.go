@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -54,7 +55,7 @@ func (s *Shard) Ping(now time.Time, order PingOrder) {
 func (p *ping) replied(_ *outgoing, m *sip.Message, err error) {
 	r := PingResult{RTT: p.s.now.Sub(p.sent)}
 	switch {
-	case m == nil && err == errTimeout:
+	case errors.Is(err, errTimeout):
 	case m == nil:
 		r.Err = err
 	case m.Status() < 200:

@@ -37,8 +37,6 @@ type Shard struct {
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
 	hot     any // what is being worked on: a *Call, a responder or a timed
-
-	maxForwardsSpent uint64
 }
 
 // responder is a client transaction.
