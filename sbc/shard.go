@@ -13,7 +13,6 @@ import (
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
-	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -120,7 +119,7 @@ func (sh *shard) run() {
 			work[i] = event{}
 		}
 		if d := sh.core.Deadline(); !d.IsZero() && !now.Before(d) {
-			sh.guard(nil, func() { sh.core.Advance(now) })
+			sh.guard(func() { sh.core.Advance(now) })
 		}
 		sh.flush()
 		if d := sh.core.Deadline(); d != armed {
@@ -146,31 +145,31 @@ func (sh *shard) step(now time.Time, e *event) {
 	case evPacket:
 		sh.receive(now, &e.packet)
 	case evFailed:
-		sh.guard(nil, func() { sh.core.Failed(now, e.ref, e.err) })
+		sh.guard(func() { sh.core.Failed(now, e.ref, e.err) })
 	case evShared:
-		sh.guard(nil, func() { sh.core.Shared(now, e.node, e.open) })
+		sh.guard(func() { sh.core.Shared(now, e.node, e.open) })
 	case evPing:
-		sh.guard(nil, func() { sh.core.Ping(now, e.ping) })
+		sh.guard(func() { sh.core.Ping(now, e.ping) })
 	case evNodeLost:
-		sh.guard(nil, func() { sh.core.NodeLost(now, e.node) })
+		sh.guard(func() { sh.core.NodeLost(now, e.node) })
 	case evAsk:
 		e.ask(sh.core)
 	}
 }
 
 func (sh *shard) receive(now time.Time, p *b2bua.Packet) {
-	defer sh.recovered(p.Message)
+	defer sh.recovered()
 	sh.core.Receive(now, p)
 }
 
-func (sh *shard) guard(m *sip.Message, fn func()) {
-	defer sh.recovered(m)
+func (sh *shard) guard(fn func()) {
+	defer sh.recovered()
 	fn()
 }
 
 // recovered turns a fault of ours into the end of one call instead of the end
 // of the process.
-func (sh *shard) recovered(m *sip.Message) {
+func (sh *shard) recovered() {
 	cause := recover()
 	if cause == nil {
 		return
@@ -178,9 +177,7 @@ func (sh *shard) recovered(m *sip.Message) {
 	sh.server.panics.Add(1)
 	sh.server.log.Error("a call was ended by an internal fault",
 		slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
-	if m != nil {
-		sh.core.Poisoned(m)
-	}
+	sh.core.Poisoned()
 }
 
 func (sh *shard) flush() {
