@@ -49,7 +49,6 @@ type line1 struct {
 	local      string
 	remote     string
 	target     string
-	peer       string // From or To of the other side
 	state      dialogState
 	out        uint32
 	in         uint32

@@ -58,7 +58,6 @@ type stormNode struct {
 	dead    bool
 	cut     bool                 // its interconnect is cut from all others
 	seen    map[string]time.Time // peers that are known to be away, since when
-	queue   map[string][]func()  // frames of a stream that stalls
 	failing []func()
 	rng     *rand.Rand
 	turns   map[string]uint64
