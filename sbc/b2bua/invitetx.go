@@ -201,7 +201,10 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	if tx.finalSeen {
 		return
 	}
-	tx.giveUp = s.now.Add(s.cfg.Timers.Life())
+	tx.giveUp = time.Time{} // timer D
+	if tx.id.hop.Transport.Reliable() {
+		tx.giveUp = s.now.Add(s.cfg.Timers.Life())
+	}
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
 	if owner != nil {

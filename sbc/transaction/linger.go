@@ -60,12 +60,6 @@ func (l *Linger[D]) AddFinal(key uint64, b []byte, dest D, invite, reliable bool
 	l.add(s)
 }
 
-// AddAck keeps the ACK b of a client transaction for timer D, 32 s at least: it answers each repetition
-// of the final response (Hit).
-func (l *Linger[D]) AddAck(key uint64, b []byte, dest D, t *Timers, now time.Time) {
-	l.add(slot[D]{key: key, bytes: b, dest: dest, end: l.offset(now) + t.timerD(), repeat: never})
-}
-
 // Hit looks for the entry of a message that arrived again. When ok, the caller sends b to dest, or
 // nothing when b is empty: the message is absorbed.
 func (l *Linger[D]) Hit(key uint64, now time.Time) (b []byte, dest D, ok bool) {

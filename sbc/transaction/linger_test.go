@@ -103,23 +103,12 @@ func TestTimerL_Lingers(t *testing.T) {
 	wantHit(t, &l, 1, 32*time.Second, "", "", false)
 }
 
-// Timer D: each repetition of a final is acknowledged again, for at least 32 s.
-func TestTimerD_Lingers(t *testing.T) {
-	timers := Timers{T1: 100 * time.Millisecond, T2: time.Second, T4: time.Second}
-	var l Linger[string]
-	l.AddAck(1, []byte("ACK"), "b", &timers, epoch())
-	want(t, expireAll(t, &l, 31*time.Second))
-	wantHit(t, &l, 1, 31*time.Second, "ACK", "b", true)
-	// Not yet swept and yet over.
-	wantHit(t, &l, 1, 32*time.Second, "", "", false)
-}
-
 func TestLinger_ReplacesAnEntry(t *testing.T) {
 	timers := DefaultTimers()
 	var l Linger[string]
 	l.AddFinal(1, []byte("486"), "a", true, false, &timers, epoch())
-	l.AddAck(1, []byte("ACK"), "b", &timers, epoch())
-	wantHit(t, &l, 1, 0, "ACK", "b", true)
+	l.AddFinal(1, []byte("200"), "b", false, false, &timers, epoch())
+	wantHit(t, &l, 1, 0, "200", "b", true)
 	if l.Len() != 1 || l.Dropped() != 0 {
 		t.Errorf("%d entries, %d dropped", l.Len(), l.Dropped())
 	}
@@ -131,7 +120,7 @@ func TestLinger_Bounded(t *testing.T) {
 	timers := DefaultTimers()
 	l := NewLinger[string](3)
 	for key := range uint64(5) {
-		l.AddAck(key, []byte("ACK"), "b", &timers, at(time.Duration(key)*time.Second))
+		l.AddFinal(key, []byte("200"), "b", false, false, &timers, at(time.Duration(key)*time.Second))
 	}
 	for key := range uint64(5) {
 		_, _, ok := l.Hit(key, at(5*time.Second))
@@ -149,14 +138,14 @@ func TestLinger_GivesMemoryBack(t *testing.T) {
 	timers := DefaultTimers()
 	var l Linger[string]
 	for key := range uint64(keepCap + 1) {
-		l.AddAck(key, []byte("ACK"), "b", &timers, epoch())
+		l.AddFinal(key, []byte("200"), "b", false, false, &timers, epoch())
 	}
 	l.Expire(at(time.Minute), nil)
 	if l.Len() != 0 || cap(l.slots) > keepCap || l.byKey != nil {
 		t.Errorf("%d entries, %d slots", l.Len(), cap(l.slots))
 	}
-	l.AddAck(7, []byte("ACK"), "b", &timers, at(time.Minute))
-	wantHit(t, &l, 7, time.Minute, "ACK", "b", true)
+	l.AddFinal(7, []byte("200"), "b", false, false, &timers, at(time.Minute))
+	wantHit(t, &l, 7, time.Minute, "200", "b", true)
 }
 
 // What is sent may add to the table.
@@ -166,7 +155,7 @@ func TestLinger_AddWhileSending(t *testing.T) {
 	l.AddFinal(1, []byte("486"), "a", true, false, &timers, epoch())
 	l.Expire(at(500*time.Millisecond), func([]byte, string) {
 		for key := range uint64(100) {
-			l.AddAck(key+2, []byte("ACK"), "b", &timers, at(500*time.Millisecond))
+			l.AddFinal(key+2, []byte("200"), "b", false, false, &timers, at(500*time.Millisecond))
 		}
 	})
 	if l.Len() != 101 {
