@@ -2,6 +2,7 @@ package trunkgroup
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 )
 
@@ -35,6 +36,7 @@ type OrderLine struct {
 	Dialable bool   `json:"dialable"`
 	State    string `json:"state"`
 	Cause    string `json:"cause,omitempty"`
+	Why      string `json:"why,omitempty"` // reason and time of the state, where somebody knows them
 }
 
 // Explanation is what would be decided for a call, and why.
@@ -89,6 +91,7 @@ func (e *explainer) identify() (SourceMatch, bool) {
 			return tuple.match, true
 		}
 		e.say("source", "%s over %s matches no source", k.Source, k.Transport)
+		e.nearest(k.Source.Addr())
 	}
 	if e.q.Username != "" {
 		if _, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
@@ -99,6 +102,21 @@ func (e *explainer) identify() (SourceMatch, bool) {
 	}
 	e.say("source", "nobody is identified: 401 with a challenge")
 	return SourceMatch{}, false
+}
+
+// nearest names the sources of the address itself: what differs is the port, the transport, our own
+// address or the tech prefix.
+func (e *explainer) nearest(addr netip.Addr) {
+	const most = 5
+	network, _ := e.t.sources.networks.Lookup(addr.Unmap().WithZone(""))
+	for said := 0; network != nil; network = network.wider {
+		for i := range network.tuples {
+			if said++; said > most {
+				return
+			}
+			e.say("source", "near: %s", network.tuples[i].describe())
+		}
+	}
 }
 
 // describe says a tuple and whom it stands for in words.
@@ -138,7 +156,7 @@ func (e *explainer) number(g *Group, prefix string) ([]byte, bool) {
 		if e.q.Code != nil {
 			e.out.Code = e.q.Code(err)
 		}
-		e.say("number", "%q as group %s writes numbers: %v, %d", user, g.Name, err, e.out.Code)
+		e.say("number", "%q as group %s writes numbers: %v", user, g.Name, err)
 		return nil, false
 	}
 	e.say("number", "%q as group %s writes numbers is %s", user, g.Name, n)
@@ -205,9 +223,12 @@ func (e *explainer) plan(g *Group) {
 			Group: g.Name, Member: c.Member.ID, Site: c.Member.Site,
 			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
 		}
-		if c.Dialable {
+		switch {
+		case c.Dialable:
 			line.Addr = c.Addr.String()
 			dialable++
+		case c.Member.Addr.IsValid():
+			line.Addr = c.Member.Addr.String()
 		}
 		e.out.Order = append(e.out.Order, line)
 	}
@@ -216,8 +237,23 @@ func (e *explainer) plan(g *Group) {
 		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
 	}
 	for _, peer := range e.t.PeerSites(e.q.Site) {
-		if n := len(g.At(peer)); n > 0 {
-			e.say("hand-off", "%s has %d members of %s", peer, n, g.Name)
+		if members := g.At(peer); len(members) > 0 {
+			e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
 		}
 	}
+}
+
+// census counts members by state.
+func (e *explainer) census(members []*Member) string {
+	var counts [len(stateNames)]int
+	for _, m := range members {
+		counts[e.v.States[m.Index]]++
+	}
+	var parts []string
+	for state, n := range counts {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, State(state)))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

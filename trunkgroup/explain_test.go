@@ -28,7 +28,7 @@ func TestExplainInbound(t *testing.T) {
 	want := `source: 192.0.2.1:5060 over udp matches 192.0.2.1/32 port 5060 udp of provider carrier-a
 route: acme-in owns the number by +12145550100..+12145550199: inbound
 plan: acme-in in dallas by load-balance: 1 to dial, 1 not
-hand-off: ashburn has 1 members of acme-in
+hand-off: ashburn may be asked next, its members of acme-in: 1 unknown
 `
 	if got := explained(e); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -42,6 +42,14 @@ hand-off: ashburn has 1 members of acme-in
 	}
 	if _, err := json.Marshal(e); err != nil {
 		t.Error(err)
+	}
+	q.Source.Source = addrPort("192.0.2.1:5062")
+	want = `source: 192.0.2.1:5062 over udp matches no source
+source: near: 192.0.2.1/32 port 5060 udp of provider carrier-a
+source: nobody is identified: 401 with a challenge
+`
+	if e := Explain(table, v, q); e.Code != 401 || explained(e) != want {
+		t.Errorf("another port: %d\n%swant\n%s", e.Code, explained(e), want)
 	}
 }
 

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/monitor"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
@@ -57,7 +61,11 @@ func memberOf(s *verdict.Status) admin.Member {
 }
 
 func knobOf(k verdict.Knob) admin.Knob {
-	return admin.Knob{State: k.State.String(), Author: k.Author, Reason: k.Reason, Node: k.Node, Set: k.Set, Expires: k.Expires}
+	state := k.State.String()
+	if k.State == trunkgroup.AdminUp {
+		state = trunkgroup.Active.String() // the word that takes the others back
+	}
+	return admin.Knob{State: state, Author: k.Author, Reason: k.Reason, Node: k.Node, Set: k.Set, Expires: k.Expires}
 }
 
 func when(t time.Time) *time.Time {
@@ -106,11 +114,11 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 		return zero, fmt.Errorf("%w: no configuration in force", admin.ErrUnavailable)
 	}
 	query := trunkgroup.Query{
-		Site: q.Site, Realm: q.Realm, Username: q.Username, Called: []byte(q.Called),
+		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
 		Normalise: number.Normalise, Code: number.Code,
 	}
-	if query.Site == "" {
-		query.Site = d.app.cfg.Site
+	if sites := board.Table.Sites(); !slices.Contains(sites, query.Site) {
+		return zero, fmt.Errorf("%w: the document has no site %q, it has %s", admin.ErrNotFound, query.Site, strings.Join(sites, ", "))
 	}
 	query.Source.Transport = trunkgroup.UDP
 	var err error
@@ -127,8 +135,41 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 			continue
 		}
 		if *f.to, err = netip.ParseAddrPort(f.text); err != nil {
-			return zero, fmt.Errorf("%w: %w", admin.ErrInvalid, err)
+			return zero, fmt.Errorf("%w: %q is not ip:port", admin.ErrInvalid, f.text)
 		}
 	}
-	return trunkgroup.Explain(board.Table, board.View, query), nil
+	e := trunkgroup.Explain(board.Table, board.View, query)
+	d.annotate(&e, board, query.Site)
+	return e, nil
+}
+
+// annotate adds what the table and the view do not hold: why a member is in its state, and which
+// peer site has no node that could be asked.
+func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site string) {
+	for i := range e.Order {
+		line := &e.Order[i]
+		m := board.Table.Member(line.Group + "/" + line.Member)
+		if m == nil || line.Dialable {
+			continue
+		}
+		s := &board.Members[m.Index]
+		line.Why = s.Reason
+		if !s.Since.IsZero() {
+			line.Why += ", since " + s.Since.UTC().Format(time.RFC3339)
+		}
+	}
+	if len(e.Order) == 0 {
+		return
+	}
+	st := d.app.node.Status()
+	witness := map[string]bool{}
+	for _, m := range st.Members {
+		witness[m.Name] = m.Meta.Witness
+	}
+	for _, peer := range board.Table.PeerSites(site) {
+		up := func(p interconnect.Peer) bool { return p.Site == peer && p.Up && !witness[p.Name] }
+		if !slices.ContainsFunc(st.Peers, up) {
+			e.Steps = append(e.Steps, trunkgroup.Step{Name: "hand-off", Text: "no node of " + peer + " can be reached: a hand-off would fail"})
+		}
+	}
 }

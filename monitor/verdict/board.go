@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 
@@ -247,7 +248,7 @@ func (in *Input) knob(member string) (Knob, bool) {
 func (s *Status) overrule(in *Input) {
 	if knob, ok := in.knob(s.Member.Key); ok {
 		s.Knob, s.Since = knob, knob.Set
-		s.Reason = knob.Reason
+		s.Reason = cmp.Or(knob.Reason, "no reason given")
 		s.State = trunkgroup.Draining
 		if knob.State == trunkgroup.AdminDisabled {
 			s.State = trunkgroup.Disabled
