@@ -136,7 +136,7 @@ func (c *Config) table(document []byte, v trunkgroup.Version) (*trunkgroup.Table
 		return nil, err
 	}
 	if of := t.Document().Cluster; of != c.Cluster {
-		return nil, fmt.Errorf("cluster: the document is of the cluster %q, this is %q", of, c.Cluster)
+		return nil, fmt.Errorf("the document is of cluster %q, and this is %q", of, c.Cluster)
 	}
 	return t, nil
 }

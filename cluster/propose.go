@@ -37,7 +37,7 @@ type Change struct {
 // safe.
 var ErrNoLeader = errors.New("cluster: no leader")
 
-// RefusedError is the leader's refusal of a change.
+// RefusedError is the refusal of a change by this node or the leader.
 type RefusedError struct{ Message string }
 
 // Error implements error.
@@ -74,6 +74,19 @@ func (n *Node) Propose(ctx context.Context, c Change) (trunkgroup.Version, error
 	return version, nil
 }
 
+// Check says what Propose would say of a change before it asks the leader, and the
+// version that the change would get now. Errors: what Compile says of the document,
+// *fsm.ConflictError, *RefusedError.
+func (n *Node) Check(c Change) (trunkgroup.Version, error) {
+	v := n.newest()
+	if c.ExpectRevision != nil && *c.ExpectRevision != v.Revision {
+		return v, &fsm.ConflictError{Expected: *c.ExpectRevision, Have: v}
+	}
+	_, err := n.command(c)
+	v.Revision++
+	return v, err
+}
+
 // command validates a change and encodes it.
 func (n *Node) command(c Change) ([]byte, error) {
 	set := &fsm.Set{
@@ -89,13 +102,14 @@ func (n *Node) command(c Change) ([]byte, error) {
 		next.Generation++
 	}
 	if err := set.Check(); err != nil {
-		return nil, err
+		return nil, &RefusedError{Message: err.Error()}
 	}
 	next.Revision++
-	if err := n.validate(set.Document, next); err != nil {
-		return nil, err
+	err := n.validate(set.Document, next)
+	if _, faults := errors.AsType[trunkgroup.Faults](err); err != nil && !faults {
+		err = &RefusedError{Message: err.Error()}
 	}
-	return set.Append(nil), nil
+	return set.Append(nil), err
 }
 
 func (n *Node) validate(document []byte, v trunkgroup.Version) error {

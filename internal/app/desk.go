@@ -174,13 +174,16 @@ func (d *desk) Document(context.Context) (admin.Document, error) {
 func (d *desk) Apply(ctx context.Context, c admin.Change) (admin.Applied, error) {
 	a := d.app
 	out := admin.Applied{Cluster: a.cfg.Cluster.ID, DryRun: c.DryRun}
+	change := cluster.Change{Document: c.Text, Author: c.Author, Reason: c.Reason, ExpectRevision: c.Expect, Key: c.Key}
+	var v trunkgroup.Version
+	var err error
 	if c.DryRun {
-		_, err := Compile(c.Text, trunkgroup.Version{Cluster: a.cfg.Cluster.ID})
-		return out, err
+		if v, err = a.node.Check(change); err == nil && a.cfg.Witness {
+			_, err = Compile(c.Text, v) // a witness keeps documents unread
+		}
+	} else {
+		v, err = a.node.Propose(ctx, change)
 	}
-	v, err := a.node.Propose(ctx, cluster.Change{
-		Document: c.Text, Author: c.Author, Reason: c.Reason, ExpectRevision: c.Expect, Key: c.Key,
-	})
 	out.Generation, out.Revision = v.Generation, v.Revision
 	return out, adminError(err)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// Backend is what the API shows and changes. A nil part takes its routes away: a witness has no members and no calls.
+// Backend is what the API shows and changes. A nil part takes its routes away: a witness has no members and no calls, and says so.
 type Backend struct {
 	Health  Health
 	Nodes   Nodes

@@ -39,6 +39,9 @@ func (s *Server) register(mux *http.ServeMux) {
 			})
 		huma.Register(api, operation(http.MethodPost, "/v1/members/{group}/{member}/state", "set-member-state",
 			"Take a member out, or back in", http.StatusNotFound), s.setState)
+	} else {
+		mux.HandleFunc("/v1/members", absent)
+		mux.HandleFunc("/v1/members/", absent)
 	}
 	if b.Config != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/config", "get-config", "The cluster document in force"), s.getConfig)
@@ -49,10 +52,19 @@ func (s *Server) register(mux *http.ServeMux) {
 	}
 	if b.Calls != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/calls", "list-calls", "Calls of this node"), s.calls)
+	} else {
+		mux.HandleFunc("/v1/calls", absent)
 	}
 	if b.Explain != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/explain", "explain", "What would be decided for a call", http.StatusUnprocessableEntity), s.explain)
+	} else {
+		mux.HandleFunc("/v1/explain", absent)
 	}
+}
+
+// absent answers for what only a node with calls has.
+func absent(w http.ResponseWriter, _ *http.Request) {
+	refuse(w, newProblem(http.StatusNotFound, "this node is a witness: it has no members and no calls", "ask another node"))
 }
 
 func operation(method, path, id, summary string, errors ...int) huma.Operation {

@@ -378,6 +378,11 @@ func TestOpenAPI(t *testing.T) {
 		}
 		if witness {
 			want = []string{"GET /v1/config", "GET /v1/nodes", "POST /v1/config"}
+			for _, path := range []string{"/v1/members", "/v1/calls", "/v1/explain?called=1"} {
+				if status, _, body := c.do("GET", path, ""); status != 404 || !strings.Contains(body, "is a witness") {
+					t.Errorf("%s of a witness: %d %s", path, status, body)
+				}
+			}
 		}
 		if !slices.Equal(routes, want) {
 			t.Errorf("routes %q", routes)
