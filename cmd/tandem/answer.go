@@ -26,7 +26,7 @@ trying out a cluster and for load runs. Behaviours:
   blackhole | trying | ringing ring=6s   silence at three depths
   early ring=1s after=2s code=486        183 with SDP, then the final`,
 		Example: "  tandem answer --listen 127.0.0.1:5070\n  tandem answer --listen tcp:127.0.0.1:5070 --behaviour 'busy after=2s'",
-		Args:    cobra.NoArgs,
+		Args:    arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg := sim.FarEndConfig{CalleeConfig: sim.CalleeConfig{Name: "answer", Role: sim.PBX}}
 			for _, text := range listen {

@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,7 @@ func (c *cli) configShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Print the document in force",
 		Long: "Prints the cluster document that is in force, as it was written, after a line that names its revision.",
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var d admin.Document
 			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/config"}, &d); err != nil {
@@ -58,12 +59,12 @@ func (c *cli) configApplyCommand() *cobra.Command {
 begins with the line that "config show" prints is only applied while that revision is in force, so
 that nobody's change is lost (exit code 4); --force applies it all the same.`,
 		Example: "  tandem config show > cluster.yaml && $EDITOR cluster.yaml && tandem config apply cluster.yaml --reason 'new carrier'",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("FILE"),
 		RunE:    action(func(cmd *cobra.Command, args []string) error { return c.apply(cmd, args[0], f) }),
 	}
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why; kept with the revision")
 	cmd.Flags().StringVar(&f.author, "author", "", "who; the user of this process unless given")
-	cmd.Flags().StringVar(&f.revision, "revision", "", "apply only while this revision is in force")
+	cmd.Flags().StringVar(&f.revision, "revision", "", "apply only while this revision is in force, such as 1.7")
 	cmd.Flags().BoolVar(&f.force, "force", false, "apply over whatever is in force")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "let the node check it, and change nothing")
 	return cmd
@@ -79,8 +80,11 @@ func (c *cli) apply(cmd *cobra.Command, path string, f applyFlags) error {
 		expect = cmp.Or(expect, string(m[1]))
 		text = bytes.TrimPrefix(text, m[0])
 	}
+	if _, revision, ok := strings.Cut(expect, "."); ok {
+		expect = revision // as it is shown: generation.revision
+	}
 	if _, err := strconv.ParseUint(expect, 10, 64); err != nil && expect != "" {
-		return usage("", "--revision wants a number, not %q", expect)
+		return usage("tandem node list shows revisions, such as 1.7", "--revision wants a number, not %q", f.revision)
 	}
 	if f.force {
 		expect = ""

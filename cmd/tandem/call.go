@@ -14,7 +14,9 @@ import (
 func (c *cli) callCommand() *cobra.Command {
 	limit := 100
 	list := &cobra.Command{
-		Use: "list", Short: "Show the calls of one node", Args: cobra.NoArgs,
+		Use: "list", Short: "Show the calls of one node",
+		Long: "Shows the calls that the asked node owns. TO is the member that has the call, or was tried last; SITE is where that member is.",
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var calls admin.CallList
 			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/calls?limit=" + strconv.Itoa(limit)}, &calls); err != nil {

@@ -110,7 +110,7 @@ func (a *api) do(ctx context.Context, r request) ([]byte, error) {
 		return nil, a.unreachable(err)
 	}
 	if res.StatusCode >= 300 {
-		return nil, refused(res.StatusCode, body)
+		return nil, a.refused(res, body)
 	}
 	return body, nil
 }
@@ -154,22 +154,34 @@ func innermost(err error) error {
 }
 
 // refused turns the answer to a refused request into a failure.
-func refused(status int, body []byte) error {
-	var p admin.Problem
-	if json.Unmarshal(body, &p) != nil || p.Title == "" && p.Detail == "" {
-		p = admin.Problem{Title: strings.TrimSpace(string(body))}
+func (a *api) refused(res *http.Response, body []byte) error {
+	var p struct {
+		admin.Problem
+		Errors []struct { // what the API found wrong with the request itself
+			Message  string `json:"message"`
+			Location string `json:"location"`
+		} `json:"errors"`
 	}
-	lines := []string{cmp.Or(p.Detail, p.Title, http.StatusText(status))}
+	if json.Unmarshal(body, &p) != nil || p.Title == "" && p.Detail == "" {
+		return fail(exitFailed, "--address or TANDEM_ADDR names the admin address, which is another port than SIP and metrics",
+			"what answers at %s is not the admin API of a node: %s", a.address, res.Status)
+	}
+	lines := []string{cmp.Or(p.Detail, p.Title)}
+	for _, e := range p.Errors {
+		lines = append(lines, e.Location+": "+e.Message)
+	}
 	for _, f := range p.Faults {
 		fault := trunkgroup.Fault{Path: f.Path, Line: f.Line, Column: f.Column, Problem: f.Problem, Remedy: f.Remedy}
 		lines = append(lines, fault.String())
 	}
 	code, hint := exitFailed, p.Hint
-	switch status {
+	switch res.StatusCode {
 	case http.StatusNotFound:
 		code = exitNotFound
 	case http.StatusConflict, http.StatusPreconditionFailed:
-		code = exitConflict
+		if p.Revision > 0 {
+			code = exitConflict
+		}
 	case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
 		code = exitUnavailable
 	case http.StatusUnauthorized, http.StatusForbidden:

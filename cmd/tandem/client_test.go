@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,9 +40,9 @@ func TestTables(t *testing.T) {
 dal-1 *  dallas   ready  -                     -        leader  1.7       12 %  3     v1
 ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         0 %   1     -
 `},
-		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        REASON
-acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  probe failed: no reply
-acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          new firmware (by noc, ends 2026-11-30T12:00:00Z)
+		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        PROBED  REASON
+acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
+acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       new firmware (by noc, ends 2026-11-30T12:00:00Z)
 `},
 		{"call list", `CALL  DIRECTION  FROM       TO             SITE    STATE     ATTEMPTS  START
 01J   inbound    carrier-a  acme-in/pbx-1  dallas  answered  1         2026-11-30T12:00:00Z
@@ -49,11 +51,14 @@ acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    
 source  203.0.113.10:5060 matches carrier-a
 
 TRY  MEMBER         SITE    ADDRESS             STATE   NOT TRIED BECAUSE
--    acme-in/pbx-1  dallas  -                   down    down
+-    acme-in/pbx-1  dallas  -                   down    probe failed: no reply, since noon
 1    acme-in/pbx-3  dallas  198.51.100.12:5060  active  -
 `},
-		{"member set-state acme-in/pbx-1 draining --reason x", `MEMBER         STATE     ENDS
+		{"member set-state acme-in/pbx-1 draining --reason x", `MEMBER         SET TO    ENDS
 acme-in/pbx-1  draining  2026-12-01T12:00:00Z
+`},
+		{"member set-state acme-in/pbx-1 active", `MEMBER         SET TO  ENDS
+acme-in/pbx-1  active  -
 `},
 	} {
 		code, out, errs := tandem(t, append(strings.Fields(x.args), "--address", address)...)
@@ -61,7 +66,7 @@ acme-in/pbx-1  draining  2026-12-01T12:00:00Z
 			t.Errorf("tandem %s: exit code %d\n%s\nwant\n%s%s", x.args, code, out, x.want, errs)
 		}
 	}
-	if n.order.State != "draining" || n.order.Reason != "x" || n.order.Author == "" {
+	if n.order.State != "active" || n.order.Reason != "" || n.order.Author == "" {
 		t.Errorf("order %+v", n.order)
 	}
 	if n.question.Called != "+12145550100" || n.question.Source != "203.0.113.10:5060" || n.question.Transport != "udp" {
@@ -84,6 +89,9 @@ func TestExitCodes(t *testing.T) {
 	n := &node{document: admin.Document{Revision: 7}, list: admin.NodeList{StaleSeconds: 3}}
 	address := n.serve(t, "")
 	locked := n.serve(t, "a-long-secret-token")
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	refused := (&node{err: fmt.Errorf("%w: the document is of cluster \"b\"", admin.ErrRefused)}).serve(t, "")
 	unavailable := (&node{err: fmt.Errorf("no leader: %w", admin.ErrUnavailable)}).serve(t, "")
 	good := document(t, smallDocument)
 	for _, x := range []struct {
@@ -96,13 +104,19 @@ func TestExitCodes(t *testing.T) {
 		{"member set-state acme-in active --address " + address, exitUsage, "is not GROUP/MEMBER"},
 		{"member set-state acme-in/x asleep --address " + address, exitUsage, "hint: write active, draining or disabled\n"},
 		{"explain +1214 --address " + address, exitUsage, "error: --from or --username is needed\n"},
+		{"explain +1214 --from 192.0.2.1 --address " + address, exitUsage, "error: --from wants ip:port, not \"192.0.2.1\"\n"},
+		{"explain +1214 --from 192.0.2.1:5060 --transport sctp --address " + address, exitUsage, "hint: write --transport udp, tcp or tls\n"},
+		{"call list --limit 20000 --address " + address, exitFailed, "error: query.limit: expected number <= 10000\n"},
+		{"node list --address " + strings.TrimPrefix(other.URL, "http://"), exitFailed, "is not the admin API of a node: 404 Not Found\n"},
 		{"node list --address 127.0.0.1:1", exitUnavailable, "error: no answer from 127.0.0.1:1: connect: connection refused\n"},
 		{"node list --address unix:/nonexistent/admin.sock", exitUnavailable, "no such file or directory"},
 		{"node list --address here", exitUsage, "is not an admin address"},
-		{"node list --wait 1ms --address " + address, exitUnavailable, "error: after 1ms there is no leader\n"},
+		{"node list --wait 1ms --address " + address, exitUnavailable, "error: after 1ms there is no leader"},
 		{"node list --address " + locked, exitUnauthorized, "hint: --token-file or TANDEM_TOKEN"},
 		{"config show --token-file " + document(t, "a-long-secret-token\n") + " --address " + locked, exitOK, ""},
 		{"config apply " + good + " --revision 6 --address " + address, exitConflict, "error: revision 6 was expected and 7 is in force\n"},
+		{"config apply " + good + " --revision 1.6 --address " + address, exitConflict, "error: revision 6 was expected and 7 is in force\n"},
+		{"config apply " + good + " --address " + refused, exitFailed, "error: refused: the document is of cluster \"b\"\n"},
 		{"config apply " + good + " --revision six --address " + address, exitUsage, ""},
 		{"config apply " + good + " --address " + unavailable, exitUnavailable, "error: no leader: unavailable\n"},
 		{"config apply " + document(t, "cluster: x\n") + " --address 127.0.0.1:1", exitFailed, "cluster.yaml"},

@@ -21,7 +21,7 @@ func (c *cli) configCheckCommand() *cobra.Command {
 		Use: "check FILE", Short: "Check a cluster document, without a node",
 		Long:    "Reads a cluster document and prints every fault with file, line, path and remedy. FILE may be - for\nstandard input.",
 		Example: "  tandem config check configs/cluster.example.yaml",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("FILE"),
 		RunE: action(func(_ *cobra.Command, args []string) error {
 			doc, _, err := c.readDocument(args[0])
 			if c.output == "json" {

@@ -16,7 +16,7 @@ carriers and PBXs with real SIP between them, and callers that never pause. Then
 a node and the link between the sites fail and heal, one after the other, in under 90 seconds.
 Needs no root and leaves nothing behind. Exit code 1 means that a call was lost that should not
 have been.`,
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			key, err := newKey()
 			if err != nil {

@@ -39,14 +39,14 @@ func usage(hint, format string, args ...any) error {
 }
 
 // report prints an error, one line per fault, and returns the exit code. An error that no command
-// made comes from parsing the command line.
-func report(w io.Writer, err error) int {
+// made comes from parsing the command line, where help is what comes next.
+func report(w io.Writer, err error, help string) int {
 	if err == nil {
 		return exitOK
 	}
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
-		f = &failure{code: exitUsage, hint: "tandem --help", err: err}
+		f = &failure{code: exitUsage, hint: help, err: err}
 	}
 	for line := range strings.Lines(f.Error()) {
 		fmt.Fprintf(w, "error: %s\n", strings.TrimRight(line, "\n"))

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 func (c *cli) explainCommand() *cobra.Command {
@@ -18,10 +20,18 @@ func (c *cli) explainCommand() *cobra.Command {
 tried, by the same functions that decide calls, with what the asked node knows now. No call is
 placed.`,
 		Example: "  tandem explain +12145550100 --from 203.0.113.10:5060\n  tandem explain 0114420555501 --username acme --realm sip.example.net --site ashburn",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("NUMBER"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			if from == "" && username == "" {
 				return usage("for example --from 203.0.113.10:5060", "--from or --username is needed")
+			}
+			if _, err := trunkgroup.ParseTransport(transport); err != nil {
+				return usage("write --transport udp, tcp or tls", "%w", err)
+			}
+			for flag, text := range map[string]string{"from": from, "local": local} {
+				if _, err := netip.ParseAddrPort(text); err != nil && text != "" {
+					return usage("for example --"+flag+" 203.0.113.10:5060", "--%s wants ip:port, not %q", flag, text)
+				}
 			}
 			query := url.Values{"called": {args[0]}, "transport": {transport}}
 			for key, value := range map[string]string{"source": from, "local": local, "site": site, "username": username, "realm": realm} {
@@ -45,7 +55,7 @@ placed.`,
 	flags.StringVar(&local, "local", "", "address of ours that receives it, ip:port")
 	flags.StringVar(&site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&username, "username", "", "digest user, taken as proven")
-	flags.StringVar(&realm, "realm", "", "realm of the user")
+	flags.StringVar(&realm, "realm", "", "realm of the user; sip.realm of the asked node unless given")
 	return cmd
 }
 
@@ -69,7 +79,11 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 			n++
 			try = fmt.Sprint(n)
 		}
-		order.add(try, o.Group+"/"+o.Member, o.Site, o.Addr, o.State, o.Cause)
+		because := o.Cause
+		if o.Cause == o.State && o.Why != "" {
+			because = o.Why // the state stands beside it
+		}
+		order.add(try, o.Group+"/"+o.Member, o.Site, o.Addr, o.State, because)
 	}
 	fmt.Fprintln(c.out)
 	return order.write(c.out)

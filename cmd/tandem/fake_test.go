@@ -77,7 +77,7 @@ func (n *node) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 	return trunkgroup.Explanation{
 		Steps: []trunkgroup.Step{{Name: "source", Text: "203.0.113.10:5060 matches carrier-a"}},
 		Order: []trunkgroup.OrderLine{
-			{Group: "acme-in", Member: "pbx-1", Site: "dallas", State: "down", Cause: "down"},
+			{Group: "acme-in", Member: "pbx-1", Site: "dallas", State: "down", Cause: "down", Why: "probe failed: no reply, since noon"},
 			{Group: "acme-in", Member: "pbx-3", Site: "dallas", State: "active", Addr: "198.51.100.12:5060", Dialable: true},
 		},
 	}, nil

@@ -24,7 +24,7 @@ func (c *cli) clusterCommand() *cobra.Command {
 		Use: "key", Short: "Make a new cluster key",
 		Long:    "Prints 32 random bytes in base64: the secret that all nodes of a cluster share. Keep it in a\nfile of mode 0600 and name that file in cluster.key_file of every node.",
 		Example: "  (umask 077; tandem cluster key > cluster.key)",
-		Args:    cobra.NoArgs,
+		Args:    arguments(),
 		RunE: action(func(*cobra.Command, []string) error {
 			key, err := newKey()
 			if err == nil {
@@ -61,13 +61,13 @@ func (c *cli) credentialCommand() *cobra.Command {
 trunk_groups[].credentials. The document holds the two hashes only, never the password; whoever
 has a hash can pass as the user in this realm, so keep the document private.`,
 		Example: "  tandem credential hash --username acme --realm sip.example.net < password.txt",
-		Args:    cobra.NoArgs,
+		Args:    arguments(),
 		RunE: action(func(*cobra.Command, []string) error {
 			if username == "" || realm == "" {
-				return usage("", "--username and --realm are needed")
+				return usage("for example --username acme --realm sip.example.net", "--username and --realm are needed")
 			}
 			if strings.ContainsAny(username, ":\"\\\r\n") || strings.ContainsAny(realm, "\"\\\r\n") {
-				return usage("", "a colon in the username, and quotes, backslashes and line ends in either, cannot be used in digest authentication")
+				return usage("choose another name", "a colon in the username, and quotes, backslashes and line ends in either, cannot be used in digest authentication")
 			}
 			password, err := c.password()
 			if err != nil {
@@ -122,7 +122,7 @@ func (c *cli) password() (string, error) {
 		return "", err
 	}
 	if first != second {
-		return "", fail(exitFailed, "", "the two differ")
+		return "", fail(exitFailed, "nothing was hashed; type it again", "the two differ")
 	}
 	return checkPassword(first)
 }

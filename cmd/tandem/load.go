@@ -35,7 +35,7 @@ sends 503 is left for the next one of the list. The report names every call that
 it went to, and why. Exit code 1 means that more calls failed than --max-failed allows.`,
 		Example: `  tandem load --node 192.0.2.10:5060 --node 198.51.100.10:5060 --to +12145550100..+12145550199 --rate 20 --calls 2000
   tandem load --node tls:192.0.2.10:5061 --ca ca.pem --username acme --password-file acme.txt --to +13105550123 --rate 1 --duration 1m`,
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			if err := f.apply(&cfg); err != nil {
 				return err
@@ -76,7 +76,12 @@ func (f *loadFlags) apply(cfg *sim.LoadConfig) error {
 		return usage("tandem load --help shows examples", "--node and --to are needed")
 	}
 	if cfg.Calls == 0 && cfg.Duration == 0 {
-		return usage("", "--calls or --duration is needed")
+		return usage("for example --calls 20, or --duration 1m", "--calls or --duration is needed")
+	}
+	for flag, share := range map[string]float64{"cancel": cfg.Cancel, "no-offer": cfg.NoOffer, "max-failed": f.maxFailed} {
+		if share < 0 || share > 1 {
+			return usage("0.1 is one in ten", "--%s is a share between 0 and 1, not %g", flag, share)
+		}
 	}
 	for _, text := range f.nodes {
 		transport, addr, err := parseHop(text)
@@ -147,7 +152,7 @@ func (c *cli) load(ctx context.Context, cfg sim.LoadConfig, maxFailed float64) e
 	case interrupted != nil:
 		return fail(exitFailed, "", "interrupted")
 	case share > maxFailed:
-		return fail(exitFailed, "", "%.3f %% of the calls failed, more than the %.3f %% allowed", 100*share, 100*maxFailed)
+		return fail(exitFailed, "--max-failed 0.01 would allow one in a hundred", "%.3g %% of the calls failed, were skipped or did not end, and %.3g %% may", 100*share, 100*maxFailed)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestLoadFailsWhenCallsFail(t *testing.T) {
 	address, stop := startAnswer(t, "--listen", "127.0.0.1:0", "--behaviour", "busy")
 	defer stop()
 	args := []string{"load", "--node", address, "--to", "+12145550100", "--rate", "100", "--calls", "5"}
-	if code, out, errs := tandem(t, args...); code != exitFailed || !strings.Contains(errs, "error: 100.000 % of the calls failed") {
+	if code, out, errs := tandem(t, args...); code != exitFailed || !strings.Contains(errs, "error: 100 % of the calls failed") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	if code, out, errs := tandem(t, append(args, "--max-failed", "1")...); code != exitOK {
@@ -77,6 +77,7 @@ func TestLoadUsage(t *testing.T) {
 		{"load"},
 		{"load", "--node", "127.0.0.1:5060", "--to", "+1214"},
 		{"load", "--node", "sctp:127.0.0.1:5060", "--to", "+1214", "--calls", "1"},
+		{"load", "--node", "127.0.0.1:5060", "--to", "+1214", "--calls", "1", "--cancel", "7"},
 		{"answer"},
 		{"answer", "--listen", "127.0.0.1:0", "--behaviour", "sings"},
 	} {

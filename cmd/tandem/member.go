@@ -28,7 +28,8 @@ type memberLine struct {
 func (c *cli) memberListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [GROUP...]", Short: "Show members, their states, since when and why",
-		Long: "Shows the members of the groups named, or of all, as the asked node believes them to be.",
+		Long: `Shows the members of the groups named, or of all, as the asked node believes them to be. PROBED says
+how old the last probe is and which node sent it: one that is lost leaves old news.`,
 		RunE: action(func(cmd *cobra.Command, groups []string) error {
 			var list admin.MemberList
 			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/members"}, &list); err != nil {
@@ -55,9 +56,9 @@ func (c *cli) memberListCommand() *cobra.Command {
 }
 
 func memberTable(lines []memberLine) *table {
-	t := &table{head: []string{"MEMBER", "SITE", "STATE", "SINCE", "ADDRESS", "RTT", "REASON"}}
+	t := &table{head: []string{"MEMBER", "SITE", "STATE", "SINCE", "ADDRESS", "RTT", "PROBED", "REASON"}}
 	for _, m := range lines {
-		address, rtt := m.Address, ""
+		address, rtt, probed := m.Address, "", ""
 		if m.FQDN != "" {
 			address = m.FQDN
 		}
@@ -65,12 +66,15 @@ func memberTable(lines []memberLine) *table {
 			if target.RTTMillis > 0 && rtt == "" {
 				rtt = fmt.Sprintf("%.1f ms", target.RTTMillis)
 			}
+			if target.LastProbe != nil && probed == "" {
+				probed = fmt.Sprintf("%s ago by %s", time.Since(*target.LastProbe).Round(time.Second), target.Observer)
+			}
 		}
 		reason := m.Reason
 		if m.Knob != nil && m.Knob.State != "active" {
 			reason = fmt.Sprintf("%s (by %s, ends %s)", cmp.Or(m.Knob.Reason, reason), cmp.Or(m.Knob.Author, "unknown"), m.Knob.Expires.UTC().Format(time.RFC3339))
 		}
-		t.add(m.Key, m.Site, m.State, moment(m.Since), m.Transport+":"+address, rtt, reason)
+		t.add(m.Key, m.Site, m.State, moment(m.Since), m.Transport+":"+address, rtt, probed, reason)
 	}
 	return t
 }
@@ -83,7 +87,7 @@ func (c *cli) memberStateCommand() *cobra.Command {
 either; active takes that back. It holds at once, spreads to all nodes without a leader, and ends
 after 24 hours unless it is said again. For good, write disabled: true into the document.`,
 		Example:   "  tandem member set-state acme-in/pbx-1 draining --reason 'new firmware'",
-		Args:      cobra.ExactArgs(2),
+		Args:      arguments("GROUP/MEMBER", "a state"),
 		ValidArgs: []string{"active", "draining", "disabled"},
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			group, member, ok := strings.Cut(args[0], "/")
@@ -103,8 +107,12 @@ after 24 hours unless it is said again. For good, write disabled: true into the 
 				return err
 			}
 			return c.print(knob, func() *table {
-				t := &table{head: []string{"MEMBER", "STATE", "ENDS"}}
-				t.add(args[0], knob.State, knob.Expires.UTC().Format(time.RFC3339))
+				t := &table{head: []string{"MEMBER", "SET TO", "ENDS"}}
+				ends := ""
+				if knob.State != "active" {
+					ends = knob.Expires.UTC().Format(time.RFC3339)
+				}
+				t.add(args[0], knob.State, ends)
 				return t
 			})
 		}),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,11 @@ func (c *cli) nodeListCommand() *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show the nodes of the cluster and who leads",
-		Long: `Shows the nodes of the cluster as the asked node (*) sees them. With --wait it waits until it has a
-document, knows a leader, and sees all other nodes ready, and fails when that takes longer.`,
-		Args: cobra.NoArgs,
+		Long: `Shows the nodes of the cluster as the asked node (*) sees them: RTT on the interconnect, RAFT their part
+in the configuration log, REVISION the document that they route by, LOAD the share of their calls in
+use, BOOT how often they were started. With --wait it waits until the asked node has a document, knows
+a leader, and sees all other nodes ready, and fails when that takes longer.`,
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			list, err := c.nodes(cmd.Context(), wait)
 			if err != nil {
@@ -54,7 +57,7 @@ func (c *cli) nodes(ctx context.Context, wait time.Duration) (admin.NodeList, er
 		}
 		if err == nil && missing == "" || !time.Now().Before(end) {
 			if err == nil && missing != "" {
-				err = fail(exitUnavailable, "", "after %s %s", wait, missing)
+				err = fail(exitUnavailable, "the logs of the nodes that are missing say more", "after %s %s", wait, missing)
 			}
 			return list, err
 		}
@@ -68,18 +71,19 @@ func (c *cli) nodes(ctx context.Context, wait time.Duration) (admin.NodeList, er
 
 // unsettled says what keeps the asked node from having all of the cluster around it, or nothing.
 func unsettled(list *admin.NodeList) string {
+	var missing []string
 	if list.Leader == "" {
-		return "there is no leader"
+		missing = append(missing, "there is no leader")
 	}
 	for _, n := range list.Nodes {
 		switch {
-		case n.Self && n.Revision == 0 && !n.Witness:
-			return fmt.Sprintf("node %s has no document", n.Name)
 		case n.State != "ready" || !n.Up && !n.Self:
-			return fmt.Sprintf("node %s is %s", n.Name, n.State)
+			missing = append(missing, fmt.Sprintf("node %s is %s", n.Name, n.State))
+		case n.Self && n.Revision == 0 && !n.Witness:
+			missing = append(missing, fmt.Sprintf("node %s has no document", n.Name))
 		}
 	}
-	return ""
+	return strings.Join(missing, ", ")
 }
 
 func nodeTable(nodes []admin.Node) *table {

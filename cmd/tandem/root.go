@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -30,7 +32,8 @@ func run(ctx context.Context, args []string, con console) int {
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
-	return report(con.err, root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(con.err, err, cmd.CommandPath()+" --help")
 }
 
 func (c *cli) root() *cobra.Command {
@@ -39,6 +42,7 @@ func (c *cli) root() *cobra.Command {
 		c.configCommand(), c.memberCommand(), c.nodeCommand(), c.callCommand(), c.explainCommand(),
 		c.credentialCommand(), c.clusterCommand(), c.versionCommand())
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = version
 	root.CompletionOptions.HiddenDefaultCmd = false
 	flags := root.PersistentFlags()
 	flags.StringVarP(&c.output, "output", "o", "table", "table or json")
@@ -62,13 +66,36 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 			}
 			hint := cmd.CommandPath() + " --help"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+				like := func(a, b string) int { return commonPrefix(args[0], a) - commonPrefix(args[0], b) }
+				hint = "did you mean " + cmd.CommandPath() + " " + slices.MaxFunc(near, like) + "?"
 			}
 			return usage(hint, "%s has no command %q", cmd.CommandPath(), args[0])
 		},
 	}
 	g.AddCommand(subs...)
 	return g
+}
+
+// commonPrefix is how many bytes two words begin with in common.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// arguments says how many arguments a command wants, in its own words.
+func arguments(words ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == len(words):
+			return nil
+		case len(words) == 0:
+			return usage(cmd.UseLine(), "%s takes no argument such as %q", cmd.CommandPath(), args[0])
+		}
+		return usage(cmd.UseLine(), "%s wants %s, and got %s", cmd.CommandPath(), strings.Join(words, " and "), count(len(args), "argument"))
+	}
 }
 
 // action wraps what a command does: an error that is not classified yet is a failed operation, so that

@@ -23,7 +23,7 @@ func (c *cli) serverCommand() *cobra.Command {
 		Long: `Runs one node of the cluster in the foreground until SIGTERM or SIGINT. Logs go to standard error. Each
 key of the node file can also be given by the environment: cluster.key_file is TANDEM_CLUSTER_KEY_FILE.`,
 		Example: "  tandem server --config /etc/tandem/node.yaml\n  tandem server --config node.yaml --check",
-		Args:    cobra.NoArgs,
+		Args:    arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var overrides []config.Override
 			if cmd.Flags().Changed("witness") {

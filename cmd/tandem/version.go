@@ -17,7 +17,7 @@ type release struct {
 
 func (c *cli) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version of this program", Args: arguments(),
 		RunE: action(func(*cobra.Command, []string) error {
 			r := build()
 			return c.print(r, func() *table {
