@@ -75,7 +75,7 @@ func (s *Server) frameSIP(from string, payload []byte) error {
 		return fault
 	}
 	p := b2bua.Packet{Packet: transport.Packet{Message: m, Transport: trunkgroup.Interconnect}, Peer: from}
-	s.shardOf(m).push(event{kind: evPacket, packet: p})
+	s.shardOf(m).accept(p)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (s *Server) frameForward(from string, payload []byte) error {
 		},
 		Relay: from,
 	}
-	s.shardOf(m).push(event{kind: evPacket, packet: p})
+	s.shardOf(m).accept(p)
 	return nil
 }
 

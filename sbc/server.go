@@ -143,10 +143,8 @@ func (s *Server) Start() {
 // Stop closes the sockets and ends the shards. Calls that are up are left to
 // their far ends: draining comes before Stop.
 func (s *Server) Stop() error {
-	select {
-	case <-s.stopped:
+	if s.ended() {
 		return nil
-	default:
 	}
 	err := s.set.Close()
 	close(s.stopped)
@@ -155,6 +153,16 @@ func (s *Server) Stop() error {
 		return fmt.Errorf("sbc: %w", err)
 	}
 	return nil
+}
+
+// ended tells whether Stop has been called.
+func (s *Server) ended() bool {
+	select {
+	case <-s.stopped:
+		return true
+	default:
+		return false
+	}
 }
 
 // Addr returns the address of a listener by its index.
@@ -199,6 +207,15 @@ func (s *Server) Stats() b2bua.Stats {
 		sum.Open += st.Open
 	}
 	return sum
+}
+
+// Dropped is the number of messages and events that found their shard's queue
+// full.
+func (s *Server) Dropped() (n uint64) {
+	for _, sh := range s.shards {
+		n += sh.inbox.lost()
+	}
+	return n
 }
 
 // Panics is the number of calls that a fault of ours has ended.

@@ -6,7 +6,6 @@ import (
 	mathrand "math/rand/v2"
 	"net/netip"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,9 +16,9 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// maxInbox bounds what waits for a shard. Beyond it new messages are dropped,
-// as a full socket buffer would: their senders repeat them.
-const maxInbox = 1 << 16
+// stepsPerLoop is how many events a shard takes between two looks at its timers
+// and two flushes of what it sends.
+const stepsPerLoop = 64
 
 type eventKind uint8
 
@@ -36,6 +35,7 @@ const (
 type event struct {
 	kind   eventKind
 	packet b2bua.Packet
+	at     time.Time // when the packet came
 	ref    uint64
 	err    error
 	node   string
@@ -52,12 +52,11 @@ type shard struct {
 	batch  *transport.Batch
 	rng    *mathrand.ChaCha8
 
-	mu    sync.Mutex
-	inbox []event
-	wake  chan struct{}
-	stats atomic.Pointer[b2bua.Stats]
+	inbox    inbox
+	overload overload
+	wake     chan struct{}
+	stats    atomic.Pointer[b2bua.Stats]
 
-	drops atomic.Uint64
 	opens []byte // open INVITEs to tell of, since the last flush
 }
 
@@ -72,27 +71,19 @@ func newShard(s *Server, index uint8) *shard {
 
 // deliver queues received messages, in order.
 func (sh *shard) deliver(batch []transport.Packet) {
-	sh.mu.Lock()
-	for i := range batch {
-		if len(sh.inbox) >= maxInbox {
-			sh.drops.Add(uint64(len(batch) - i))
-			break
-		}
-		sh.inbox = append(sh.inbox, event{kind: evPacket, packet: b2bua.Packet{Packet: batch[i]}})
-	}
-	sh.mu.Unlock()
+	sh.inbox.packets(time.Now(), batch)
+	sh.notify()
+}
+
+// accept queues one message.
+func (sh *shard) accept(p b2bua.Packet) {
+	sh.inbox.packet(time.Now(), p)
 	sh.notify()
 }
 
 // push queues one event.
 func (sh *shard) push(e event) {
-	sh.mu.Lock()
-	if len(sh.inbox) < maxInbox {
-		sh.inbox = append(sh.inbox, e)
-	} else {
-		sh.drops.Add(1)
-	}
-	sh.mu.Unlock()
+	sh.inbox.event(e)
 	sh.notify()
 }
 
@@ -105,14 +96,12 @@ func (sh *shard) notify() {
 
 // run owns the core until the server stops.
 func (sh *shard) run() {
-	var work []event
+	work := make([]event, 0, stepsPerLoop)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var armed time.Time
 	for {
-		sh.mu.Lock()
-		work, sh.inbox = sh.inbox, work[:0]
-		sh.mu.Unlock()
+		work = sh.inbox.take(work[:0], stepsPerLoop)
 		now := time.Now()
 		for i := range work {
 			sh.step(now, &work[i])
@@ -122,6 +111,9 @@ func (sh *shard) run() {
 			sh.guard(func() { sh.core.Advance(now) })
 		}
 		sh.flush()
+		if len(work) == stepsPerLoop && !sh.server.ended() {
+			continue // there is more
+		}
 		if d := sh.core.Deadline(); d != armed {
 			armed = d
 			wait := time.Hour
@@ -143,7 +135,7 @@ func (sh *shard) run() {
 func (sh *shard) step(now time.Time, e *event) {
 	switch e.kind {
 	case evPacket:
-		sh.receive(now, &e.packet)
+		sh.receive(now, e)
 	case evFailed:
 		sh.guard(func() { sh.core.Failed(now, e.ref, e.err) })
 	case evShared:
@@ -153,13 +145,17 @@ func (sh *shard) step(now time.Time, e *event) {
 	case evNodeLost:
 		sh.guard(func() { sh.core.NodeLost(now, e.node) })
 	case evAsk:
-		e.ask(sh.core)
+		sh.guard(func() { e.ask(sh.core) })
 	}
 }
 
-func (sh *shard) receive(now time.Time, p *b2bua.Packet) {
+func (sh *shard) receive(now time.Time, e *event) {
 	defer sh.recovered()
-	sh.core.Receive(now, p)
+	if sh.overload.refuses(now, e) {
+		sh.core.Shed(now, &e.packet)
+		return
+	}
+	sh.core.Receive(now, &e.packet)
 }
 
 func (sh *shard) guard(fn func()) {

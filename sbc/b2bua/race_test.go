@@ -1,11 +1,14 @@
 package b2bua
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // The callee has its ACK and asks for something before the caller has
@@ -175,4 +178,38 @@ func TestRSP05_FailureBehindTheAnswerIsAcknowledged(t *testing.T) {
 		t.Errorf("ACK for %s", ack.ToTag())
 	}
 	w.none(pbx2Addr, "INVITE")
+}
+
+// An INVITE that waited for too long is refused without a trace, unless it is
+// known: what is under way goes on.
+func TestOverloadRefusesNewCallsOnly(t *testing.T) {
+	w := newWorld(t)
+	shed := func(text string) {
+		m, fault := sip.Parse([]byte(text))
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		w.s.Shed(w.now, &Packet{Packet: transport.Packet{
+			Message: m, Transport: trunkgroup.UDP, Source: netip.MustParseAddrPort(carrierAddr),
+		}})
+	}
+	shed(invite{body: offer, callID: "new", branch: "z9hG4bKnew"}.String())
+	if got := w.take(carrierAddr, "SIP/2.0 503"); !got.Has(sip.RetryAfter) {
+		t.Error("503 without Retry-After")
+	}
+	if st := w.s.Stats(); st != (Stats{}) || len(w.records) != 0 {
+		t.Errorf("refused, and there is %+v", st)
+	}
+	counted := false
+	for _, e := range w.events {
+		counted = counted || e.Kind == EventReject && e.Reason == "overload"
+	}
+	if !counted {
+		t.Error("not counted")
+	}
+	w.from(carrierAddr, invite{body: offer}.String())
+	w.take(carrierAddr, "SIP/2.0 100")
+	shed(invite{body: offer}.String()) // a repetition
+	w.take(carrierAddr, "SIP/2.0 100")
+	w.none(carrierAddr, "SIP/2.0 503")
 }

@@ -244,7 +244,7 @@ func (s *Shard) inDialog(p *Packet, key uint64) {
 	default:
 		// The dialog lives behind a cut link: 481 would end it at the far
 		// end (RFC 3261 12.2.1.2), so ask for patience (DEC-09).
-		s.refuse(p, 500, "", "Retry-After: "+string(rune('1'+s.env.Random()%3))+"\r\n")
+		s.refuse(p, 500, "", s.retrySoon())
 	}
 }
 

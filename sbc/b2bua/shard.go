@@ -123,6 +123,26 @@ func (s *Shard) Receive(now time.Time, p *Packet) {
 	s.response(p)
 }
 
+// Shed takes an INVITE that waited for too long before the shard got to it. One
+// that is known is absorbed as ever; one that would begin a call is refused
+// without a trace, so that its caller goes elsewhere at once instead of adding
+// to the queue by repeating it.
+func (s *Shard) Shed(now time.Time, p *Packet) {
+	s.now, s.hot = now, nil
+	if s.repeated(s.serverKey(p.Message, p.Message.Method())) {
+		return
+	}
+	s.env.Count(Event{Kind: EventReject, Reason: "overload"})
+	var tag [16]byte
+	s.env.Send(replyTo(p), s.response1(p, 503, "", s.hashTag(&tag, p.Message), []byte(s.retrySoon())), 0)
+}
+
+// retrySoon is a Retry-After of one to three seconds, spread so that those who
+// are refused together do not come back together.
+func (s *Shard) retrySoon() string {
+	return "Retry-After: " + string(rune('1'+s.env.Random()%3)) + "\r\n"
+}
+
 // Failed takes the transport's report that the send with this ref failed.
 func (s *Shard) Failed(now time.Time, ref uint64, err error) {
 	s.now = now
