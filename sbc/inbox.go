@@ -124,13 +124,15 @@ func (b *inbox) lost() uint64 {
 }
 
 // begins tells whether a message may begin something: a request without To tag,
-// but for those that end or confirm what there is.
+// but for those that end or confirm what there is. A CANCEL stays behind the
+// INVITE that it may follow closely: ahead of it, it would find nothing, and the
+// call would ring for a caller who is gone.
 func begins(m *sip.Message) bool {
 	if !m.IsRequest() || len(m.ToTag()) > 0 {
 		return false
 	}
 	switch m.Method() {
-	case sip.ACK, sip.CANCEL, sip.BYE:
+	case sip.ACK, sip.BYE:
 		return false
 	}
 	return true

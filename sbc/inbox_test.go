@@ -61,8 +61,17 @@ func TestInboxPutsCallsBeforeNewCalls(t *testing.T) {
 	if got := names(b.take(nil, 4)); got != "ACK3 BYE5 event 200" {
 		t.Errorf("first %s", got)
 	}
-	if got := names(b.take(nil, 100)); got != "CANCEL7 INVITE8 INVITE1 OPTIONS2 INVITE4" {
+	if got := names(b.take(nil, 100)); got != "INVITE8 INVITE1 OPTIONS2 INVITE4 CANCEL7" {
 		t.Errorf("then %s", got)
+	}
+}
+
+// A CANCEL right behind its INVITE must not overtake it.
+func TestCancelStaysBehindItsInvite(t *testing.T) {
+	var b inbox
+	b.packets(time.Now(), []transport.Packet{packetOf(message(t, "INVITE", "", 1)), packetOf(message(t, "CANCEL", "", 1))})
+	if got := names(b.take(nil, 2)); got != "INVITE1 CANCEL1" {
+		t.Errorf("order %s", got)
 	}
 }
 
