@@ -9,7 +9,7 @@ func (c *checker) cluster(f *file, interconnect Endpoint) Cluster {
 		ID:       c.name("cluster.id", s.ID, "example"),
 		Keys:     c.clusterKeys(s),
 		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
-		Document: c.file("cluster.document", s.Document),
+		Document: c.path(s.Document),
 	}
 	names := map[string]string{f.Name: "name"}
 	known := map[string]string{f.Name: interconnect.Advertise.String()}

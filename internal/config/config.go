@@ -79,7 +79,8 @@ type Cluster struct {
 	Peers []Peer
 	// DialMap sends dials to a relay or NAT address in place of the one that a peer advertises.
 	DialMap []DialRule
-	// Document is the file of the cluster document to begin with when the cluster has none, or empty.
+	// Document is the file of the cluster document to begin with when the cluster has none, or empty. It
+	// need not be there later.
 	Document string
 }
 

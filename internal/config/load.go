@@ -92,16 +92,20 @@ func flatten(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
 		var all []error
-		for _, e := range many.Unwrap() {
-			all = append(all, flatten(e)...)
+		for _, inner := range e.Unwrap() {
+			all = append(all, flatten(inner)...)
 		}
 		return all
-	}
-	if at, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
-		if inner := flatten(at.Unwrap()); len(inner) > 1 {
+	case *mapstructure.DecodeError:
+		if inner := flatten(e.Unwrap()); len(inner) > 1 {
 			return inner
+		}
+	case interface{ Unwrap() error }:
+		if inner := flatten(e.Unwrap()); inner != nil {
+			return inner // what wraps a joined error says only that there are several
 		}
 	}
 	return []error{err}

@@ -152,7 +152,6 @@ func TestFaults(t *testing.T) {
 		{"header injection", "realm: sip.example.net", `realm: "a\r\nb"`, "sip.realm: quotes and control characters"},
 		{"witness with listeners", "site: dallas", "site: dallas\nwitness: true", "listeners: a witness carries no calls"},
 		{"not YAML", "site: dallas", "site: [", "node.yaml: yaml: line "},
-		{"document not there", "id: example", "id: example\n  document: nowhere.yaml", "cluster.document: open "},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if !strings.Contains(good, x.old) {
@@ -172,6 +171,17 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	for _, want := range []string{"unheard", "log.level", "log.format", "name", "site", "listeners[0].transport", "listeners[0].address", "interconnect.address", "cluster.id", "cluster.key_file", "cluster.gossip.address", "sip.realm"} {
 		if err == nil || !strings.Contains(err.Error(), ": "+want+": ") {
 			t.Errorf("no fault about %s in:\n%v", want, err)
+		}
+	}
+}
+
+// A fault deep inside must not hide the ones beside it.
+func TestUnknownKeysOfAllDepths(t *testing.T) {
+	text := strings.NewReplacer("site: dallas", "site: dallas\nlgo: x", "zone: access", "zon: access", "log: {level: debug", "log: {levle: debug").Replace(good)
+	_, err := Load(write(t, text))
+	for _, want := range []string{"lgo: unknown key", "listeners[0].zon: unknown key", "log.levle: unknown key"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in\n%v", want, err)
 		}
 	}
 }
