@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"syscall"
 )
@@ -34,3 +35,11 @@ func (e *ICMPError) Error() string {
 
 // Unwrap gives the errno, so that errors.Is(err, syscall.ECONNREFUSED) holds.
 func (e *ICMPError) Unwrap() error { return e.Errno }
+
+// innermost drops what package net says of a socket, when the caller says it already.
+func innermost(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Err
+	}
+	return err
+}

@@ -37,7 +37,7 @@ func (s *Set) listenStream(index int, lc ListenerConfig) (*streamListener, error
 	config := net.ListenConfig{KeepAliveConfig: keepAliveConfig}
 	ln, err := config.Listen(context.Background(), network, lc.Addr.String())
 	if err != nil {
-		return nil, fmt.Errorf("bind %s %s: %w", lc.Transport, lc.Addr, err)
+		return nil, fmt.Errorf("%s %s: %w", lc.Transport, lc.Addr, innermost(err))
 	}
 	l := &streamListener{set: s, index: index, transport: lc.Transport, net: ln, local: addrPort(ln.Addr())}
 	if lc.Transport == trunkgroup.TLS {

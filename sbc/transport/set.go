@@ -75,6 +75,17 @@ func (s *Set) bind(index int, lc ListenerConfig) (*listener, error) {
 		l.stream, l.addr = stream, stream.local
 		return l, nil
 	}
+	if lc.Sockets > 1 && lc.Addr.Port() != 0 {
+		// SO_REUSEPORT lets two processes of one user have the same address, and the kernel would split the calls between them. A
+		// socket without it finds out.
+		alone, err := s.openUDP(index, l.addr, false)
+		if err != nil {
+			return nil, err
+		}
+		if err := alone.conn.Close(); err != nil {
+			return nil, fmt.Errorf("udp %s: %w", l.addr, err)
+		}
+	}
 	for range max(lc.Sockets, 1) {
 		u, err := s.openUDP(index, l.addr, lc.Sockets > 1)
 		if err != nil {

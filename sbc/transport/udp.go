@@ -28,12 +28,12 @@ func (s *Set) openUDP(listener int, addr netip.AddrPort, shared bool) (*udpSocke
 	lc := net.ListenConfig{Control: controlUDP(network, shared, limits.ReceiveBuffer, limits.SendBuffer)}
 	pc, err := lc.ListenPacket(context.Background(), network, addr.String())
 	if err != nil {
-		return nil, fmt.Errorf("bind udp %s: %w", addr, err)
+		return nil, fmt.Errorf("udp %s: %w", addr, innermost(err))
 	}
 	conn := pc.(*net.UDPConn)
 	u := &udpSocket{set: s, listener: listener, conn: conn, local: addrPort(conn.LocalAddr())}
 	if u.raw, err = conn.SyscallConn(); err != nil {
-		return nil, errors.Join(fmt.Errorf("bind udp %s: %w", addr, err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("udp %s: %w", addr, err), conn.Close())
 	}
 	return u, nil
 }

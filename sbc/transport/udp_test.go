@@ -43,6 +43,23 @@ func TestUDPRoundTrip(t *testing.T) {
 	}
 }
 
+// TestAddressTaken: an address that another listener has is refused, also when both spread over several sockets.
+func TestAddressTaken(t *testing.T) {
+	for _, proto := range []trunkgroup.Transport{trunkgroup.UDP, trunkgroup.TCP} {
+		lc := on(proto, "127.0.0.1:0")
+		lc.Sockets = 2
+		first, _ := open(t, Config{Listeners: []ListenerConfig{lc}})
+		lc.Addr = first.Addr(0)
+		second, err := Open(Config{Listeners: []ListenerConfig{lc}}, newRecorder())
+		if err == nil {
+			t.Errorf("%s: a second listener got %s", proto, second.Addr(0))
+			_ = second.Close()
+		} else if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("%s: %v", proto, err)
+		}
+	}
+}
+
 // TestUDPRefused: a closed port is known by its ICMP error at once, with the branch of what was refused, though the batch holds
 // datagrams for others before and behind it.
 func TestUDPRefused(t *testing.T) {
