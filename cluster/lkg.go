@@ -62,6 +62,13 @@ func saveLKG(dir string, e *fsm.Entry) error {
 	return nil
 }
 
+// HasDocument reports whether a data directory holds a document that its node has
+// run.
+func HasDocument(dir string) bool {
+	_, ok, _ := loadLKG(dir) // one that is damaged is none
+	return ok
+}
+
 // loadLKG returns the newest document that can be read; false when there is none.
 // The error tells of files that are there and cannot be used.
 func loadLKG(dir string) (fsm.Entry, bool, error) {

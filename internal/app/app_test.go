@@ -282,6 +282,45 @@ func TestDEC14_RestartWithoutQuorumRoutesAtOnce(t *testing.T) {
 	}
 }
 
+// The document to begin with is checked while it is needed, and not missed when
+// it is gone later.
+func TestInitialDocument(t *testing.T) {
+	pbx := startPBX(t)
+	good := document(pbx.Addr(0).String())
+	b := newBox(t, "127.88.1.6", good)
+	for name, c := range map[string]struct{ text, want string }{
+		"of another cluster": {strings.Replace(good, "cluster: test", "cluster: other", 1), `is of cluster "other", and cluster.id is "test"`},
+		"without our site":   {strings.ReplaceAll(good, "dallas", "denver"), `has no site "dallas", where this node stands; it has denver`},
+		"with a fault":       {good + "x: y\n", "x: is no key here"},
+	} {
+		b.write("cluster.yaml", c.text)
+		cfg, err := config.Load(b.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Initial(cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.write("cluster.yaml", good)
+	b.start()
+	b.wait("readiness", func() bool { return b.ask("GET", "/readyz", nil, nil) == 200 })
+	b.stop()
+	if err := os.Remove(filepath.Join(b.dir, "cluster.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	defer b.stop()
+	if code := b.ask("GET", "/readyz", nil, nil); code != 200 {
+		t.Errorf("readyz %d after a restart without the document to begin with", code)
+	}
+	stray := strings.NewReader(strings.ReplaceAll(good, "dallas", "denver"))
+	if code := b.ask("POST", "/v1/config?author=test", stray, nil); code != 200 {
+		t.Fatalf("apply: %d", code)
+	}
+	b.wait("the alarm of a node without a site", func() bool { return strings.Contains(b.text("/readyz?verbose"), `no site "dallas"`) })
+}
+
 // A document with faults is refused with all of them, and nothing changes.
 func TestApplyOfABadDocumentChangesNothing(t *testing.T) {
 	pbx := startPBX(t)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/cluster/dialmap"
@@ -25,6 +27,34 @@ func Compile(document []byte, v trunkgroup.Version) (*trunkgroup.Table, error) {
 		return nil, err
 	}
 	return trunkgroup.Compile(doc, v)
+}
+
+// Initial reads the document to begin with and checks it against the node file.
+// It is nil when the node file names none. Its error may be trunkgroup.Faults.
+func Initial(cfg *config.Config) ([]byte, error) {
+	file := cfg.Cluster.Document
+	if file == "" || cfg.Witness {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.document: %w", err)
+	}
+	doc, err := yamldoc.Decode(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Cluster != cfg.Cluster.ID {
+		return nil, fmt.Errorf("cluster.document: %s is of cluster %q, and cluster.id is %q", file, doc.Cluster, cfg.Cluster.ID)
+	}
+	var sites []string
+	for _, s := range doc.Sites {
+		sites = append(sites, s.Name)
+	}
+	if !slices.Contains(sites, cfg.Site) {
+		return nil, fmt.Errorf("cluster.document: %s has no site %q, where this node stands; it has %s", file, cfg.Site, strings.Join(sites, ", "))
+	}
+	return text, nil
 }
 
 func newCluster(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*cluster.Node, error) {
@@ -54,13 +84,11 @@ func newCluster(ctx context.Context, cfg *config.Config, build string, log *slog
 	if !cfg.Witness {
 		c.Compile = Compile
 	}
-	if cfg.Cluster.Document != "" && !cfg.Witness {
-		if c.Initial, err = os.ReadFile(cfg.Cluster.Document); err != nil {
-			return nil, fmt.Errorf("cluster document: %w", err)
-		}
-		if _, err := yamldoc.Decode(cfg.Cluster.Document, c.Initial); err != nil {
-			return nil, err
-		}
+	switch c.Initial, err = Initial(cfg); {
+	case err != nil && cluster.HasDocument(cfg.DataDir):
+		log.Warn("the document to begin with is of no use, and not needed: there is one in force", "error", err)
+	case err != nil:
+		return nil, err
 	}
 	return cluster.New(ctx, c)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
@@ -71,10 +72,27 @@ func (d *desk) Ready() []admin.Check {
 		}
 		checks = append(checks, records)
 	}
+	if why := d.strayed(); why != "" {
+		checks = append(checks, admin.Check{Name: "site", Level: admin.Degraded, Detail: why})
+	}
 	for _, alarm := range st.Alarms {
 		checks = append(checks, admin.Check{Name: alarm.Name, Level: admin.Degraded, Detail: alarm.Detail})
 	}
 	return checks
+}
+
+// strayed says that the document in force does not know this node's site, or
+// nothing.
+func (d *desk) strayed() string {
+	m := d.app.watch.monitor
+	if m == nil {
+		return ""
+	}
+	board := m.Board()
+	if board == nil || board.Table == nil || slices.Contains(board.Table.Sites(), d.app.cfg.Site) {
+		return ""
+	}
+	return fmt.Sprintf("the document has no site %q: this node has no members to dial", d.app.cfg.Site)
 }
 
 // ready returns why the node is not ready, or nothing.
@@ -99,6 +117,9 @@ func (d *desk) Nodes(context.Context) (admin.NodeList, error) {
 	}
 	for _, alarm := range st.Alarms {
 		list.Alarms = append(list.Alarms, alarm.Name+": "+alarm.Detail)
+	}
+	if why := d.strayed(); why != "" {
+		list.Alarms = append(list.Alarms, "site: "+why)
 	}
 	roles := map[string]string{}
 	for _, s := range st.Raft.Servers {
