@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,9 +34,12 @@ key of the node file can also be given by the environment: cluster.key_file is T
 			}
 			cfg, err := config.Load(file, overrides...)
 			if err != nil {
-				return err
+				return unstarted(err)
 			}
 			if check {
+				if _, err := app.Initial(cfg); err != nil {
+					return unstarted(err)
+				}
 				_, err = fmt.Fprintf(c.out, "%s: ok, node %s of site %s\n", file, cfg.Name, cfg.Site)
 				return err
 			}
@@ -42,8 +48,24 @@ key of the node file can also be given by the environment: cluster.key_file is T
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", "/etc/tandem/node.yaml", "the node file")
 	cmd.Flags().BoolVar(&witness, "witness", false, "vote in the cluster and carry no calls")
-	cmd.Flags().BoolVar(&check, "check", false, "check the node file and end")
+	cmd.Flags().BoolVar(&check, "check", false, "check the node file, and the document that it names, and end")
 	return cmd
+}
+
+// unstarted adds the next step to the error of a node that could not start.
+func unstarted(err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = "another process has this address; `ss -lntup` shows which"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		hint = "no interface of this machine has this address; `ip address` lists them"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "run it as a user who may; ports below 1024 need root or CAP_NET_BIND_SERVICE"
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "configs/node.example.yaml is a whole node file, and docs/configuration.md says what each path in it is for"
+	}
+	return &failure{code: exitFailed, hint: hint, err: err}
 }
 
 // serve runs a node until ctx ends.
@@ -55,7 +77,7 @@ func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
 	}
 	node, err := app.New(ctx, cfg, version, slog.New(handler))
 	if err != nil {
-		return err
+		return unstarted(err)
 	}
 	err = node.Start()
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -106,6 +107,9 @@ func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 		}
 	}
 	l, err := net.Listen("unix", path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: the directory %s must be there", err, filepath.Dir(path))
+	}
 	if err != nil {
 		return nil, err
 	}
