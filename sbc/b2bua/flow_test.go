@@ -119,6 +119,16 @@ func TestRFC5923_RouteOverTheConnectionOfTheProxy(t *testing.T) {
 	w.take("192.0.2.99:5061", "BYE")
 }
 
+func TestRFC3261_18_2_2_ResponsesKnowThePortOfSentBy(t *testing.T) {
+	w := newWorldOf(t, "dal-1", "dallas", tcpDocument())
+	w.overTCP(7, callerTCP, invite{body: offer}.String())
+	for _, x := range w.sent {
+		if !x.m.IsRequest() && (x.to.Flow != 7 || x.to.ReturnPort != 5060) {
+			t.Errorf("response to %+v", x.to)
+		}
+	}
+}
+
 func TestDEC03_OpenInvitesOfOthersAreSwept(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1000 {

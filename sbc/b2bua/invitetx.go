@@ -284,7 +284,6 @@ func (tx *inviteTx) abandon() {
 	} else {
 		tx.fsm.StopRepeating()
 		tx.bytes = nil
-		tx.giveUp = tx.started.Add(tx.s.cfg.Timers.Life())
 	}
 	tx.s.settle(tx.token, tx)
 }

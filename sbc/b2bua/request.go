@@ -95,22 +95,23 @@ func (s *Shard) outside(p *Packet, key uint64) {
 }
 
 // replyTo returns where the responses to a request go: the connection it came
-// by, else the packet's source address with the port that RFC 3261 18.2.2 and
-// RFC 3581 choose.
+// by, or once that has ended a new one to the port of sent-by; else the packet's
+// source address with the port that RFC 3261 18.2.2 and RFC 3581 choose.
 func replyTo(p *Packet) transport.Target {
 	t := transport.Target{
 		Transport: p.Transport, Addr: p.Source, Listener: p.Listener,
 		Flow: p.Flow, Node: p.Peer, ViaNode: p.Relay,
 	}
-	if p.Transport == trunkgroup.UDP {
-		via := p.Message.TopVia()
-		if !via.RPort {
-			port := via.Port
-			if port == 0 {
-				port = 5060
-			}
-			t.Addr = netip.AddrPortFrom(p.Source.Addr(), port)
-		}
+	via := p.Message.TopVia()
+	port := via.Port
+	if port == 0 {
+		port = p.Transport.DefaultPort()
+	}
+	switch {
+	case p.Flow != 0:
+		t.ReturnPort = port
+	case p.Transport == trunkgroup.UDP && !via.RPort:
+		t.Addr = netip.AddrPortFrom(p.Source.Addr(), port)
 	}
 	return t
 }

@@ -37,6 +37,8 @@ type Target struct {
 	ServerName string // TLS: name to ask for and to check; connections of different names are never shared
 	Node       string // a peer node reached over the interconnect; such targets are not for this package
 	ViaNode    string // the peer node that relays to Addr; not for this package either
+	// ReturnPort makes the bytes a response: when Flow has ended they go to this port at Addr's host (RFC 3261 18.2.2). 0 = not so.
+	ReturnPort uint16
 }
 
 // Handler receives what the sockets give. Its methods are called by reader, writer and dialler goroutines at once and must not

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/netip"
 	"runtime/debug"
 	"sync"
@@ -54,6 +55,7 @@ func Open(cfg Config, h Handler) (*Set, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams.sources = map[netip.Prefix]int{}
+	s.streams.nextFlow.Store(rand.Uint64() >> 1)
 	for i, lc := range cfg.Listeners {
 		l, err := s.bind(i, lc)
 		if err != nil {

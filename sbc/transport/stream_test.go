@@ -134,6 +134,31 @@ func TestTCPConnectFailures(t *testing.T) {
 	}
 }
 
+// TestReturnPort: "if that connection is no longer open, the server SHOULD open a connection to the IP address in the
+// "received" parameter, using the port in the "sent-by" value" (RFC 3261 18.2.2).
+func TestReturnPort(t *testing.T) {
+	addr, conns := rawListener(t, "127.0.0.1:0")
+	server, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0")}})
+	c := dialRaw(t, server.Addr(0))
+	_, _ = c.Write(request(1))
+	p := wait(t, "request", got.packets)
+	_ = c.Close()
+	wait(t, "end of the flow", got.closed)
+	to := p.Reply()
+	to.ReturnPort = addr.Port()
+	server.NewBatch().Send(to, []byte("SIP/2.0 200 OK\r\n\r\n"), 0)
+	readUntil(t, wait(t, "connection", conns), "\r\n\r\n")
+}
+
+// Flows of one process never name those of another.
+func TestFlowsBeginAnywhere(t *testing.T) {
+	a, _ := open(t, Config{})
+	b, _ := open(t, Config{})
+	if x, y := a.streams.nextFlow.Load(), b.streams.nextFlow.Load(); x == y || x == 0 {
+		t.Errorf("flows begin at %d and %d", x, y)
+	}
+}
+
 // TestCON01Resend: a pooled connection that died while idle costs one try, not the call: same bytes, one copy seen by the peer.
 func TestCON01Resend(t *testing.T) {
 	addr, conns := rawListener(t, "127.0.0.1:0")

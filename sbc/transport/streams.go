@@ -10,9 +10,9 @@ import (
 
 // streams is the table of stream connections. Looking one up takes no lock.
 type streams struct {
-	flows    sync.Map // Flow -> *conn: every connection, from its accept or dial to its end
-	pool     sync.Map // poolKey -> *conn: the dialled ones
-	nextFlow atomic.Uint64
+	flows    sync.Map      // Flow -> *conn: every connection, from its accept or dial to its end
+	pool     sync.Map      // poolKey -> *conn: the dialled ones
+	nextFlow atomic.Uint64 // begins anywhere: another node may still name a flow of an earlier process
 
 	mu       sync.Mutex // guards the counts of accepted connections
 	accepted int
@@ -36,7 +36,12 @@ func (s *Set) sendStream(t *Target, data []byte, ref uint64) {
 		return
 	}
 	c, ok := s.streams.flows.Load(t.Flow)
-	if !ok || !c.(*conn).send(e) {
+	switch {
+	case ok && c.(*conn).send(e):
+	case t.ReturnPort != 0 && t.Addr.IsValid():
+		e.target.Flow, e.target.Addr = 0, netip.AddrPortFrom(t.Addr.Addr(), t.ReturnPort)
+		s.sendPooled(e)
+	default:
 		s.fail(ref, *t, ErrFlowGone)
 	}
 }
