@@ -73,8 +73,8 @@ func acts() []act {
 func kill(ids ...string) func(*stage) error {
 	return func(s *stage) error {
 		for _, id := range ids {
-			if err := s.fars[id].Kill(); err != nil {
-				return fmt.Errorf("demo: %s: %w", id, err)
+			if err := s.killFar(id); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -85,7 +85,7 @@ func revive(ids ...string) func(*stage) error {
 	return func(s *stage) error {
 		for _, id := range ids {
 			if err := s.fars[id].Revive(); err != nil {
-				return fmt.Errorf("demo: %s: %w", id, err)
+				return fmt.Errorf("demo: %w", err)
 			}
 		}
 		return nil

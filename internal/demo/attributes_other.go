@@ -4,4 +4,6 @@ package demo
 
 import "syscall"
 
-func childAttributes() *syscall.SysProcAttr { return nil }
+// childAttributes keep a Ctrl-C of the terminal for the demo, which ends the
+// calls before the nodes.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

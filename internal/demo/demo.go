@@ -140,14 +140,23 @@ func (p *play) watch(ctx context.Context, d time.Duration, mark string) {
 
 // invite tells how to call the demo from outside.
 func (p *play) invite() {
+	own, err := os.Executable()
+	if err != nil {
+		own = "tandem"
+	}
+	node := places[1] // it has lived through all of it, and its counters with it
+	sip, tool := at(node.ip, sitePort), own+" --address unix:"+adminSocket(p.s.dir, node)
 	p.say(`
-The sites stay up until Ctrl-C. In a second terminal:
-  sipp -sn uac -i 127.0.0.1 -s %s %s -m 1     a call from the PSTN into Dallas
-  sip:%s@%s                  the same for a softphone on this machine
+The sites stay up until Ctrl-C. In a second terminal, a call from the PSTN into Dallas:
+  sipp -sn uac -i %s -s %s %s -m 1
+from a softphone on this machine, calling from %s:
+  sip:%s@%s
+what was handed off so far, and how the cluster stands:
   curl -s http://%s/metrics | grep tandem_handoffs
-  tandem --address unix:%s node list
-`, acmeNumber, at(places[0].ip, sitePort), acmeNumber, at(places[0].ip, sitePort), at(places[0].ip, metricsPort),
-		adminSocket(p.s.dir, places[0]))
+  %s node list
+  %s member list
+  %s explain %s --from %s:5060
+`, guestIP, acmeNumber, sip, guestIP, acmeNumber, sip, at(node.ip, metricsPort), tool, tool, tool, acmeNumber, guestIP)
 }
 
 // summary counts what happened and judges it.
@@ -161,8 +170,8 @@ func (p *play) summary(faults []string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.say("\nSummary after %.0f s: %d calls, %d answered, %d lost with their node, %d lost otherwise.",
-		time.Since(p.began).Seconds(), started, answered, len(s.excuse), len(s.lost))
+	p.say("\nSummary after %.0f s: %d calls, %d answered; %d lost with their node, %d that rang at a far end when it died, %d lost otherwise.",
+		time.Since(p.began).Seconds(), started, answered, len(s.excuse), len(s.rang), len(s.lost))
 	for i, r := range s.lost {
 		if i == 10 {
 			p.say("  and %d more", len(s.lost)-i)

@@ -75,7 +75,7 @@ trunk_groups:
     numbers: ["+1214555*"]
     distribution: {method: load-balance}
     monitoring: {profile: kamailio, interval: 500ms, down_interval: 500ms, timeout: 400ms}
-    timers: {b_timer: 1s, progress: 3s, max_pdd: 9s}
+    timers: {b_timer: 1s, progress: 3s, ring: 5s, max_pdd: 9s}
     members:
 `)
 	members(&b, "acme-in")
@@ -94,7 +94,7 @@ trunk_groups:
     role: pstn-provider
 %s    distribution: {method: load-balance}
     monitoring: {profile: kamailio, interval: 500ms, down_interval: 500ms, timeout: 400ms}
-    timers: {b_timer: 1s, progress: 3s}
+    timers: {b_timer: 1s, progress: 3s, ring: 5s}
     members:
 `, group, sources)
 		members(&b, group)

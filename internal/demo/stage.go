@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +26,8 @@ type stage struct {
 	killed map[string]time.Time // nodes, by when they were killed
 	lost   []sim.CallRecord     // calls that failed and had no excuse
 	excuse []sim.CallRecord     // calls that were up on a node when it was killed
+	cut    []sim.Leg            // calls that rang at a far end when it was killed
+	rang   []sim.CallRecord     // what became of them at the caller
 }
 
 // stream is one caller program.
@@ -88,7 +92,7 @@ func (s *stage) startFar(f far) error {
 	}
 	end, err := start(f.id, addr(f.ip, sitePort), sim.Answers(20*time.Millisecond, 60*time.Millisecond))
 	if err != nil {
-		return fmt.Errorf("demo: %s: %w", f.id, err)
+		return fmt.Errorf("demo: %w", err)
 	}
 	s.fars[f.id] = end
 	return nil
@@ -142,19 +146,47 @@ func nodesOf(site string) []sim.Node {
 	return list
 }
 
-// ended judges a finished call. A call that was up on a node when it was killed
-// is excused: it has no owner any more. Nothing else is.
+// ended judges a finished call. Two are excused: one that was up on a node when it
+// was killed has no owner any more, and one that rang at a far end when that was
+// killed is not sent elsewhere, since its callee may be picking up. Nothing else is.
 func (s *stage) ended(r *sim.CallRecord) {
 	if !r.Failed() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, dead := s.killed[r.Node]; dead && r.Started.Before(at.Add(time.Second)) {
+	at, dead := s.killed[r.Node]
+	switch {
+	case dead && r.Started.Before(at.Add(time.Second)):
 		s.excuse = append(s.excuse, *r)
-		return
+	case r.PDD > 0 && slices.ContainsFunc(s.cut, func(l sim.Leg) bool { return isLeg(r, &l) }):
+		s.rang = append(s.rang, *r)
+	default:
+		s.lost = append(s.lost, *r)
 	}
-	s.lost = append(s.lost, *r)
+}
+
+// isLeg says whether a far end's leg is the callee's side of a call.
+func isLeg(r *sim.CallRecord, l *sim.Leg) bool {
+	const most = time.Second // from the caller's INVITE to the one that reached the far end
+	after := l.Invited.Sub(r.Started)
+	return strings.Contains(l.URI, r.To+"@") && after >= 0 && after < most
+}
+
+// killFar kills a far end and remembers what rang there.
+func (s *stage) killFar(id string) error {
+	f := s.fars[id]
+	if err := f.Kill(); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range f.Legs() {
+		if l.EndedBy == "lost" && l.Answered.IsZero() {
+			s.cut = append(s.cut, l)
+		}
+	}
+	return nil
 }
 
 func (s *stage) markKilled(node string) {
@@ -225,7 +257,10 @@ func (s *stage) keepLogs() string {
 		paths, _ := filepath.Glob(filepath.Join(s.dir, pattern)) // the patterns are constant
 		for _, p := range paths {
 			if b, err := os.ReadFile(p); err == nil {
-				name := filepath.Base(filepath.Dir(p)) + "-" + filepath.Base(p)
+				name := filepath.Base(p)
+				if dir := filepath.Dir(p); dir != s.dir {
+					name = filepath.Base(dir) + "-" + name
+				}
 				_ = os.WriteFile(filepath.Join(to, name), b, 0o600) // best effort
 			}
 		}
