@@ -91,6 +91,13 @@ func handedOff(t testing.TB, n *tandem.Node, sent []peer.Message, invites []wire
 	if len(invites) != 1 {
 		t.Errorf("%d INVITE transactions on the WAN, want 1: %+v", len(invites), invites)
 	}
+	return answeredThere(t, n, sent)
+}
+
+// answeredThere checks that a call into n was answered in the other site in time,
+// and returns its record.
+func answeredThere(t testing.TB, n *tandem.Node, sent []peer.Message) tandem.Record {
+	t.Helper()
 	r := recordOf(t, n, callID(t, sent))
 	if !r.HandedOff || r.SIPCode != 200 || r.EgressSite != other(n.Site) {
 		t.Errorf("record: handed off %v to %q with %d, want an answer in %s", r.HandedOff, r.EgressSite, r.SIPCode, other(n.Site))
