@@ -95,10 +95,10 @@ func (n *Node) admit(servers []raft.Server) {
 			err = n.raft.AddNonvoter(s.ID, address, 0, rpcTimeout).Error()
 		}
 		if err != nil {
-			n.log.Warn("a member was not admitted", "node", m.Name, "error", err)
+			n.log.Warn("a member was not admitted", "peer", m.Name, "error", err)
 			return
 		}
-		n.log.Info("member admitted", "node", m.Name, "address", address, "known", known)
+		n.log.Info("member admitted", "peer", m.Name, "address", address, "known", known)
 	}
 }
 

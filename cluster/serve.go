@@ -33,7 +33,7 @@ func (n *Node) serveProposal(conn net.Conn, from hello.Remote) {
 		defer func() { <-n.proposals }()
 		defer n.untrack(conn)
 		if err := n.answerProposal(conn); err != nil {
-			n.log.Debug("proposal was not served", "node", from.Node, "error", err)
+			n.log.Debug("proposal was not served", "peer", from.Node, "error", err)
 		}
 	}()
 }

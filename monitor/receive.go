@@ -57,7 +57,7 @@ func (m *Monitor) receiveKnob(payload []byte) error {
 	defer m.mu.Unlock()
 	if m.knobs.Merge(now, knob) {
 		m.cfg.Logger.Info("an operator's word came from another node", "member", knob.Member, "state", knob.State.String(),
-			"author", knob.Author, "reason", knob.Reason, "node", knob.Node)
+			"author", knob.Author, "reason", knob.Reason, "said_on", knob.Node)
 		m.unsaved = true
 		m.prober.SetAdmin(knob.Member, knob.State)
 		// It must outlive the node where it was said.

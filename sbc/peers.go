@@ -65,7 +65,7 @@ func (s *Server) Frame(from string, kind byte, payload []byte) {
 	}
 	if err != nil {
 		s.log.Warn("frame of another node dropped",
-			slog.String("node", from), slog.Int("kind", int(kind)), slog.Any("error", err))
+			slog.String("peer", from), slog.Int("kind", int(kind)), slog.Any("error", err))
 	}
 }
 

@@ -42,7 +42,7 @@ func (d delegate) NotifyLeave(n *memberlist.Node) { d.g.dropMember(n.Name) }
 
 // NotifyConflict implements memberlist.ConflictDelegate.
 func (d delegate) NotifyConflict(existing, other *memberlist.Node) {
-	d.g.cfg.Logger.Error("two nodes have one name", "node", existing.Name,
+	d.g.cfg.Logger.Error("two nodes have one name", "peer", existing.Name,
 		"address", existing.Address(), "other_address", other.Address())
 }
 

@@ -32,7 +32,7 @@ func (g *Gossip) Members() []Member {
 func (g *Gossip) setMember(n *memberlist.Node) {
 	meta, err := ParseMeta(n.Meta)
 	if err != nil {
-		g.cfg.Logger.Warn("a member's metadata cannot be read", "node", n.Name, "error", err)
+		g.cfg.Logger.Warn("a member's metadata cannot be read", "peer", n.Name, "error", err)
 	}
 	if n.Name == g.cfg.Node && meta.Boot > g.cfg.Boot {
 		g.stale(meta.Boot)

@@ -84,7 +84,7 @@ func (i *Interconnect) serve(conn net.Conn, host string) {
 	if err != nil {
 		i.count.refused.Add(1)
 		if held, ok := i.refusals.Allow("accept "+host, time.Now()); ok {
-			i.cfg.Logger.Warn("stream refused", "source", conn.RemoteAddr().String(), "node", remote.Node, "error", err, "suppressed", held)
+			i.cfg.Logger.Warn("stream refused", "source", conn.RemoteAddr().String(), "peer", remote.Node, "error", err, "suppressed", held)
 		}
 		i.release(conn)
 		_ = conn.Close()

@@ -184,7 +184,7 @@ func (p *peer) connected(s *stream, remote hello.Remote) {
 	p.detector.Connected(now, remote.RTT)
 	p.mu.Unlock()
 	p.out.Store(s)
-	p.i.cfg.Logger.Info("peer is up", "peer", p.name, "site", remote.Site, "boot", remote.Boot, "rtt", remote.RTT)
+	p.i.cfg.Logger.Info("peer is up", "peer", p.name, "peer_site", remote.Site, "boot", remote.Boot, "rtt", remote.RTT)
 	p.changed()
 }
 

@@ -27,7 +27,6 @@ func Line(ctx context.Context, logger *slog.Logger, r *cdr.Record) {
 		slog.String("ingress_group", r.IngressGroup),
 		slog.String("egress_group", r.EgressGroup),
 		slog.String("member", r.EgressMember),
-		slog.String("site", r.Site),
 		slog.String("egress_site", r.EgressSite),
 		slog.Bool("handed_off", r.HandedOff),
 		slog.Int("attempts", attempts),

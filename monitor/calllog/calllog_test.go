@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 	}
 	for key, want := range map[string]any{
 		"msg": "call ended", "call_id": "01J", "direction": "inbound", "ingress_group": "carrier-a", "egress_group": "acme", "member": "pbx-1",
-		"site": "dallas", "egress_site": "ashburn", "handed_off": true, "attempts": 2.0, "dialed": 1.0, "code": 200.0, "cause": "NORMAL_CLEARING",
+		"egress_site": "ashburn", "handed_off": true, "attempts": 2.0, "dialed": 1.0, "code": 200.0, "cause": "NORMAL_CLEARING",
 		"party": "caller", "pdd_ms": 1500.0, "duration_ms": 10000.0, "billable_ms": 7000.0,
 	} {
 		if got[key] != want {
