@@ -90,6 +90,10 @@ func (r *Report) WriteText(w io.Writer) error {
 		name string
 		s    Summary
 	}{{"ringing", r.PDD}, {"answer", r.Setup}, {"bye", r.Bye}} {
+		if h.s.N == 0 {
+			fmt.Fprintf(&b, "%-10s none\n", h.name)
+			continue
+		}
 		fmt.Fprintf(&b, "%-10s p50 %s  p90 %s  p99 %s  max %s\n", h.name, ms(h.s.P50), ms(h.s.P90), ms(h.s.P99), ms(h.s.Max))
 	}
 	for i := range r.Failures {
@@ -110,6 +114,9 @@ func ms(us float64) string { return fmt.Sprintf("%.3f ms", us/1000) }
 
 // join writes a map of counts in the order of its keys.
 func join[K int | string | Result](m map[K]int) string {
+	if len(m) == 0 {
+		return "none"
+	}
 	parts := make([]string, 0, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, fmt.Sprintf("%v %d", k, m[k]))
