@@ -92,7 +92,7 @@ func flatten(err error) []error {
 	if err == nil {
 		return nil
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here, node by node
 	case interface{ Unwrap() []error }:
 		var all []error
 		for _, inner := range e.Unwrap() {

@@ -177,9 +177,9 @@ func TestAllFaultsAtOnce(t *testing.T) {
 
 // A fault deep inside must not hide the ones beside it.
 func TestUnknownKeysOfAllDepths(t *testing.T) {
-	text := strings.NewReplacer("site: dallas", "site: dallas\nlgo: x", "zone: access", "zon: access", "log: {level: debug", "log: {levle: debug").Replace(good)
+	text := strings.NewReplacer("site: dallas", "site: dallas\nlgo: x", "zone: access", "zon: access", "log: {level: debug", "log: {levell: debug").Replace(good)
 	_, err := Load(write(t, text))
-	for _, want := range []string{"lgo: unknown key", "listeners[0].zon: unknown key", "log.levle: unknown key"} {
+	for _, want := range []string{"lgo: unknown key", "listeners[0].zon: unknown key", "log.levell: unknown key"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
 		}
