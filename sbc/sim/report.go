@@ -90,7 +90,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		name string
 		s    Summary
 	}{{"ringing", r.PDD}, {"answer", r.Setup}, {"bye", r.Bye}} {
-		if h.s.N == 0 {
+		if h.s.Count == 0 {
 			fmt.Fprintf(&b, "%-10s none\n", h.name)
 			continue
 		}
