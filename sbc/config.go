@@ -53,9 +53,28 @@ type Config struct {
 	MaxCalls int
 	// UserAgent is sent in User-Agent and Server; empty sends neither.
 	UserAgent string
+	// Traffic returns what counts the messages of a shard; nil counts none.
+	Traffic func(shard int) Traffic
 	// Logger gets what an operator should know; nil discards it.
 	Logger *slog.Logger
 }
+
+// Traffic counts messages as they arrive and leave, repeated ones included. Its
+// methods may be called by several goroutines and must not block.
+type Traffic interface {
+	Request(out bool, method string, t trunkgroup.Transport)
+	Response(out bool, method string, code int)
+	// Refused counts a message that the gate did not let in, by the code of
+	// the answer; 0 is silence.
+	Refused(t trunkgroup.Transport, code int)
+}
+
+// noTraffic counts nothing.
+type noTraffic struct{}
+
+func (noTraffic) Request(bool, string, trunkgroup.Transport) {}
+func (noTraffic) Response(bool, string, int)                 {}
+func (noTraffic) Refused(trunkgroup.Transport, int)          {}
 
 // Peer is another node of the cluster as the interconnect sees it.
 type Peer struct {

@@ -70,6 +70,9 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 		cfg: cfg, log: cfg.Logger, inter: inter, observer: observer,
 		nodeID: mint.NodeID(cfg.Node), stopped: make(chan struct{}),
 	}
+	if s.cfg.Traffic == nil {
+		s.cfg.Traffic = func(int) Traffic { return noTraffic{} }
+	}
 	s.peers.Store(&peers{})
 	s.pings.waiting = make(map[uint64]chan b2bua.PingResult)
 	tc := transport.Config{ClientTLS: cfg.ClientTLS, Limits: cfg.Limits, Logger: cfg.Logger}
@@ -253,6 +256,7 @@ func (s *Server) shardOf(m *sip.Message) *shard {
 // Reject implements transport.Handler: the gate's verdict is answered at once,
 // without a call, to the packet's source.
 func (s *Server) Reject(p transport.Packet, f *sip.Fault) {
+	s.shards[0].traffic.Refused(p.Transport, f.Code)
 	if f.Code == 0 || f.Message == nil || !f.Message.IsRequest() || f.Message.Method() == sip.ACK {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -51,6 +52,8 @@ type shard struct {
 	core   *b2bua.Shard
 	batch  *transport.Batch
 	rng    *mathrand.ChaCha8
+	// traffic counts what this shard gets and sends.
+	traffic Traffic
 
 	inbox    inbox
 	overload overload
@@ -65,7 +68,7 @@ func newShard(s *Server, index uint8) *shard {
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
 	return &shard{
 		server: s, index: index, batch: s.set.NewBatch(), wake: make(chan struct{}, 1),
-		rng: mathrand.NewChaCha8(seed),
+		rng: mathrand.NewChaCha8(seed), traffic: s.cfg.Traffic(int(index)),
 	}
 }
 
@@ -151,6 +154,11 @@ func (sh *shard) step(now time.Time, e *event) {
 
 func (sh *shard) receive(now time.Time, e *event) {
 	defer sh.recovered()
+	if m := e.packet.Message; m.IsRequest() {
+		sh.traffic.Request(false, m.Method(), e.packet.Transport)
+	} else {
+		sh.traffic.Response(false, m.CSeqMethod(), m.Status())
+	}
 	if sh.overload.refuses(now, e) {
 		sh.core.Shed(now, &e.packet)
 		return
@@ -195,6 +203,11 @@ func (sh *shard) flush() {
 // Send implements b2bua.Env.
 func (sh *shard) Send(t transport.Target, b []byte, ref uint64) {
 	s := sh.server
+	if method, code := sip.Kind(b); code == 0 {
+		sh.traffic.Request(true, method, t.Transport)
+	} else {
+		sh.traffic.Response(true, method, code)
+	}
 	switch {
 	case t.Node != "":
 		if !s.inter.Send(t.Node, FrameSIP, b) && ref != 0 {

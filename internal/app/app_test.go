@@ -239,6 +239,9 @@ func TestNodeFromStartToStop(t *testing.T) {
 	metrics := b.text("/metrics")
 	for _, want := range []string{
 		`tandem_calls_total{direction="inbound",result="answered",trunk_group="acme-in"} 10`,
+		`tandem_sip_requests_total{direction="in",method="INVITE",transport="udp"} `,
+		`tandem_sip_requests_total{direction="out",method="INVITE",transport="udp"} `,
+		`tandem_sip_responses_total{code="200",direction="out",method="BYE"} `,
 		`tandem_trunk_group_members{site="dallas",state="down",trunk_group="acme-in"} 1`,
 		"tandem_raft_has_leader 1",
 	} {

@@ -17,7 +17,7 @@ import (
 // meter translates what the engine counts into metrics.
 type meter struct {
 	all     *metrics.Metrics
-	sip     *metrics.SIP
+	sip     *metrics.SIP // what shards report as events
 	handles atomic.Pointer[metrics.Handles]
 	last    atomic.Pointer[trunkgroup.Table]
 }
@@ -81,6 +81,29 @@ func clusterState(a *App) metrics.Cluster {
 	}
 	return c
 }
+
+// traffic counts the messages of one shard.
+type traffic struct{ counters *metrics.SIP }
+
+func way(out bool) metrics.Way {
+	if out {
+		return metrics.Out
+	}
+	return metrics.In
+}
+
+// Request implements sbc.Traffic.
+func (t traffic) Request(out bool, method string, proto trunkgroup.Transport) {
+	t.counters.Request(way(out), method, proto)
+}
+
+// Response implements sbc.Traffic.
+func (t traffic) Response(out bool, method string, code int) {
+	t.counters.Response(way(out), method, code)
+}
+
+// Refused implements sbc.Traffic.
+func (t traffic) Refused(proto trunkgroup.Transport, code int) { t.counters.ParseError(proto, code) }
 
 // table makes the counters of a new table before calls are routed by it.
 func (m *meter) table(t *trunkgroup.Table) {

@@ -15,15 +15,16 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, observer sbc.Observer, log *slog.Logger) (*sbc.Server, error) {
+func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, watch *watch, log *slog.Logger) (*sbc.Server, error) {
 	c := sbc.Config{
 		Node: cfg.Name, Site: cfg.Site, Boot: boot, Key: cfg.Cluster.Keys[0].Bytes(), Realm: cfg.SIP.Realm,
 		MaxCalls: cfg.SIP.Limits.Calls, Shards: cfg.SIP.Shards,
 		Limits: transport.Limits{
 			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
 		},
-		Timers: transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
-		Logger: log.With("component", "sip"),
+		Timers:  transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
+		Traffic: func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP()} },
+		Logger:  log.With("component", "sip"),
 	}
 	if cfg.SIP.UserAgent != "-" {
 		c.UserAgent = cfg.SIP.UserAgent
@@ -40,7 +41,7 @@ func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, observer
 		return nil, err
 	}
 	c.ClientTLS = client
-	return sbc.New(c, inter, observer)
+	return sbc.New(c, inter, watch)
 }
 
 func listener(l config.Listener) (sbc.Listener, error) {

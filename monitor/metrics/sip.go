@@ -103,7 +103,7 @@ func (s *SIP) Response(w Way, method string, code int) {
 	}
 }
 
-// Retransmission counts a message that was received again, or sent again.
+// Retransmission counts a request that was received again, or sent again.
 func (s *SIP) Retransmission(w Way, method string) { s.retransmissions[w][methodIndex(method)].Add(1) }
 
 // ParseError counts a message that the gate refused, by the code that it was answered with; 0 = with silence.
@@ -123,9 +123,9 @@ func transportIndex(t trunkgroup.Transport) int {
 }
 
 var (
-	descRequests    = desc("sip_requests_total", "SIP requests, without retransmissions.", "direction", "method", "transport")
-	descResponses   = desc("sip_responses_total", "SIP responses, without retransmissions.", "direction", "method", "code")
-	descRepeats     = desc("sip_retransmissions_total", "SIP messages that were received again or sent again.", "direction", "method")
+	descRequests    = desc("sip_requests_total", "SIP requests, repeated ones included.", "direction", "method", "transport")
+	descResponses   = desc("sip_responses_total", "SIP responses, repeated ones included.", "direction", "method", "code")
+	descRepeats     = desc("sip_retransmissions_total", "SIP requests that were received again.", "direction", "method")
 	descParseErrors = desc("sip_parse_errors_total", "Messages that the gate refused, by the code of the answer.", "transport", "code")
 )
 

@@ -1,5 +1,7 @@
 package sip
 
+import "bytes"
+
 // The methods that Tandem knows. A Message's method is one of these constants, or for an extension its own bytes: methods are
 // case-sensitive (RFC 3261 7.1) and are never changed.
 const (
@@ -52,4 +54,23 @@ func internMethod(b []byte) (method string, known bool) {
 		return PUBLISH, true
 	}
 	return string(b), false
+}
+
+// Kind says what a message is that was built here: the method of a request, with code 0, or the status code of a response and the
+// method in its CSeq. It allocates for the method of an extension only.
+func Kind(raw []byte) (method string, code int) {
+	rest, response := bytes.CutPrefix(raw, []byte("SIP/2.0 "))
+	if !response {
+		word, _, _ := bytes.Cut(raw, []byte(" "))
+		method, _ = internMethod(word)
+		return method, 0
+	}
+	for _, c := range rest[:min(3, len(rest))] {
+		code = 10*code + int(c-'0')
+	}
+	_, rest, _ = bytes.Cut(rest, []byte("\r\nCSeq: "))
+	line, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	_, word, _ := bytes.Cut(line, []byte(" "))
+	method, _ = internMethod(word)
+	return method, code
 }
