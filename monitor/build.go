@@ -91,11 +91,11 @@ func (m *Monitor) build(now time.Time) {
 	for _, site := range m.table.Sites() {
 		was := old != nil && old.View.Panic[site]
 		if is := m.board.View.Panic[site]; is != was {
-			what := "panic rule: probe verdicts of a site are ignored"
-			if !is {
-				what = "panic rule: probe verdicts of a site are believed again"
+			if is {
+				m.cfg.Logger.Warn("panic rule: probe verdicts of a site are ignored", "members_of", site)
+			} else {
+				m.cfg.Logger.Warn("panic rule: probe verdicts of a site are believed again", "members_of", site)
 			}
-			m.cfg.Logger.Warn(what, "members_of", site)
 		}
 	}
 	if old == nil || old.Table != m.table || !sameView(old.View, m.board.View) {
