@@ -20,9 +20,6 @@ const redacted = "(redacted)"
 // placeholder; only Bytes gives it away.
 type Secret struct{ b []byte }
 
-// NewSecret keeps b, which the caller must not change any more.
-func NewSecret(b []byte) Secret { return Secret{b} }
-
 // Bytes is the secret itself.
 func (s Secret) Bytes() []byte { return s.b }
 

@@ -47,11 +47,6 @@ func Wait(d time.Duration) Step {
 	return Step(fmt.Sprintf("<pause milliseconds=\"%d\"/>\n", d.Milliseconds()))
 }
 
-// WaitBetween does nothing for an evenly distributed time.
-func WaitBetween(low, high time.Duration) Step {
-	return Step(fmt.Sprintf("<pause distribution=\"uniform\" min=\"%d\" max=\"%d\"/>\n", low.Milliseconds(), high.Milliseconds()))
-}
-
 // send writes a message; attributes are those of SIPp's send element.
 func send(attributes, text string) Step {
 	lines := strings.Split(strings.TrimSpace(text), "\n")

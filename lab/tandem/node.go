@@ -71,9 +71,6 @@ func (n *Node) Running() bool { return n.process != nil && n.process.Running() }
 // Pid is the process id of the running node.
 func (n *Node) Pid() int { return n.process.Pid() }
 
-// Log is the path of the node's log.
-func (n *Node) Log() string { return n.process.Log }
-
 // Kill ends the node with SIGKILL, as a crash of its machine does.
 func (n *Node) Kill() { n.process.Kill() }
 

@@ -130,20 +130,11 @@ func freePort(addr netip.Addr) (uint16, error) {
 // Name returns the configured name.
 func (f *FarEnd) Name() string { return f.cfg.Name }
 
-// Role returns the configured role.
-func (f *FarEnd) Role() Role { return f.cfg.Role }
-
 // Addr returns the bound address of listener i.
 func (f *FarEnd) Addr(i int) netip.AddrPort { return f.addrs[i] }
 
 // SetBehaviour changes the script for calls to come.
 func (f *FarEnd) SetBehaviour(b Behaviour) { f.do(func(time.Time) { f.callee.SetBehaviour(b) }) }
-
-// Behaviour returns the script in force.
-func (f *FarEnd) Behaviour() (b Behaviour) {
-	f.do(func(time.Time) { b = f.callee.Behaviour() })
-	return b
-}
 
 // Account returns a copy of the account.
 func (f *FarEnd) Account() (a Account) {
@@ -155,12 +146,6 @@ func (f *FarEnd) Account() (a Account) {
 func (f *FarEnd) Legs() (legs []Leg) {
 	f.do(func(time.Time) { legs = f.callee.Legs() })
 	return legs
-}
-
-// HangUp sends BYE on every leg that is up and returns how many there were.
-func (f *FarEnd) HangUp() (n int) {
-	f.do(func(now time.Time) { n = f.callee.HangUp(now) })
-	return n
 }
 
 // Kill closes all sockets at once, as a machine that loses its power: datagrams
