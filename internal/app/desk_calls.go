@@ -158,8 +158,8 @@ func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site st
 			line.Why += ", since " + s.Since.UTC().Format(time.RFC3339)
 		}
 	}
-	if len(e.Order) == 0 {
-		return
+	if len(e.Order) == 0 || site != d.app.cfg.Site {
+		return // whom the nodes of another site reach is for them to say
 	}
 	st := d.app.node.Status()
 	witness := map[string]bool{}
