@@ -237,9 +237,6 @@ func (h *handing) expire(now time.Time) {
 func (h *handing) cancel() {
 	h.count("cancelled")
 	h.do(h.machine.Cancel(h.call.s.now))
-	for _, t := range h.tries {
-		t.tx.cancel()
-	}
 }
 
 // release lets go of every node but the winner. Their transactions clean up by
