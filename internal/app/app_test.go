@@ -61,6 +61,7 @@ cluster:
   gossip: {address: "%[2]s:7946"}
   raft: {voters: [%[3]s]}
 %[4]sadmin: {address: "unix:%[1]s/admin.sock"}
+cdr: {path: %[1]s/data/records/calls.jsonl}
 sip: {realm: sip.example.com}
 `, b.dir, ip, list, peers))
 	return b
@@ -249,9 +250,9 @@ func TestNodeFromStartToStop(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	records, err := os.ReadFile(filepath.Join(b.dir, "data", "cdr.jsonl"))
+	records, err := os.ReadFile(filepath.Join(b.dir, "data", "records", "calls.jsonl"))
 	b.wait("the call records", func() bool {
-		records, err = os.ReadFile(filepath.Join(b.dir, "data", "cdr.jsonl"))
+		records, err = os.ReadFile(filepath.Join(b.dir, "data", "records", "calls.jsonl"))
 		return err == nil && bytes.Count(records, []byte("\n")) == 10
 	})
 }

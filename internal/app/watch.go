@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -50,7 +51,10 @@ func newWatch(a *App, build string) (*watch, error) {
 		w.meter = newMeter(a, build)
 		return w, nil
 	}
-	var err error
+	err := os.MkdirAll(filepath.Dir(a.cfg.CDR.Path), 0o750)
+	if err != nil {
+		return nil, fmt.Errorf("call records: %w", err)
+	}
 	w.records, err = cdrlog.Open(cdrlog.Config{
 		Path: a.cfg.CDR.Path, MaxSize: a.cfg.CDR.RotateSize, Logger: a.log.With("component", "cdr"),
 	})
