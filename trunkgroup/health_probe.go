@@ -34,6 +34,7 @@ type ProbeResult struct {
 	Code       int           // of a Reply; a local timeout is never shown as 408 (PRB-01)
 	RetryAfter time.Duration // of a Reply; 0 = none
 	RTT        time.Duration // from sending the probe to this result, also when it failed
+	Detail     string        // of a TransportError: what the system said; may be empty
 }
 
 // String says the result in words.
@@ -44,6 +45,9 @@ func (r ProbeResult) String() string {
 	case Timeout:
 		return "no reply"
 	case TransportError:
+		if r.Detail != "" {
+			return "transport error: " + r.Detail
+		}
 		return "transport error"
 	}
 	return "none"

@@ -3,6 +3,7 @@ package prober
 import (
 	"context"
 	"errors"
+	"syscall"
 	"time"
 
 	"github.com/tandem-sbc/tandem/monitor/verdict"
@@ -118,10 +119,18 @@ func (l *loop) probe(t *target) {
 		case errors.Is(err, context.DeadlineExceeded), err == nil && code == 0:
 			got = trunkgroup.ProbeResult{Kind: trunkgroup.Timeout, RTT: rtt}
 		case err != nil:
-			got = trunkgroup.ProbeResult{Kind: trunkgroup.TransportError, RTT: rtt}
+			got = trunkgroup.ProbeResult{Kind: trunkgroup.TransportError, RTT: rtt, Detail: detail(err)}
 		}
 		l.results <- result{t, life, got} // has room for every probe in flight
 	}()
+}
+
+// detail is what an operator needs of a transport error: the system's word for it, or all of the text.
+func detail(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
 }
 
 // finished takes a probe's result.

@@ -1,9 +1,12 @@
 package prober
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -364,5 +367,17 @@ func TestStopInFlight(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	if _, err := New(Config{}); err == nil {
 		t.Error("no pinger is no error")
+	}
+}
+
+// An operator sees what the system said, not only that the transport failed.
+func TestTransportErrorTellsItsCause(t *testing.T) {
+	for text, err := range map[string]error{
+		"transport error: connection refused":   fmt.Errorf("udp: %w", syscall.ECONNREFUSED),
+		"transport error: tls: bad certificate": errors.New("tls: bad certificate"),
+	} {
+		if got := (trunkgroup.ProbeResult{Kind: trunkgroup.TransportError, Detail: detail(err)}).String(); got != text {
+			t.Errorf("%q, want %q", got, text)
+		}
 	}
 }
