@@ -65,7 +65,7 @@ it went to, and why. Exit code 1 means that more calls failed than --max-failed 
 	flags.Uint64Var(&cfg.Seed, "seed", 0, "repeats a run; 0 draws one and prints it")
 	flags.StringVar(&f.username, "username", "", "digest user")
 	flags.StringVar(&f.passwordFile, "password-file", "", "file that holds the user's password")
-	flags.StringVar(&f.ca, "ca", "", "PEM file of the authorities of the nodes' certificates")
+	flags.StringVar(&f.ca, "ca", "", "PEM file of the authorities of the nodes' certificates; those of the system unless given")
 	flags.Float64Var(&f.maxFailed, "max-failed", 0, "share of calls, 0 to 1, that may fail")
 	return cmd
 }
@@ -87,6 +87,9 @@ func (f *loadFlags) apply(cfg *sim.LoadConfig) error {
 		transport, addr, err := parseHop(text)
 		if err != nil {
 			return err
+		}
+		if transport == trunkgroup.TLS {
+			cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
 		cfg.Nodes = append(cfg.Nodes, sim.Node{Name: text, Addr: addr, Transport: transport})
 	}

@@ -111,9 +111,10 @@ type try struct {
 	ended  time.Time
 	code   int
 	cause  string
-	spoke  bool // any response came
-	final  bool // a final response came
-	cancel bool // a CANCEL was sent for it
+	detail string // of "refused", when it is more than that: what the transport said
+	spoke  bool   // any response came
+	final  bool   // a final response came
+	cancel bool   // a CANCEL was sent for it
 }
 
 // stray is a BYE that ends a dialog nobody wanted: an answer that came late.

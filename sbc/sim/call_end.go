@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -215,6 +216,9 @@ func (c *Caller) Failed(now time.Time, ref uint64, err error) {
 	y := k.try(t.seq)
 	switch {
 	case y != nil && !y.spoke && k.phase == phaseInvite && y == k.current():
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			y.detail = err.Error()
+		}
 		c.advance(k, "refused")
 	case y != nil:
 		k.canceller.stop()

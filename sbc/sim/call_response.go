@@ -309,6 +309,8 @@ func (y *try) words() string {
 	switch {
 	case y.code != 0 && y.cause != "challenge":
 		return strconv.Itoa(y.code)
+	case y.detail != "":
+		return y.cause + " (" + y.detail + ")"
 	case y.cause != "":
 		return y.cause
 	default:

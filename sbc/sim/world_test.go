@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 func (w *world) sender(from netip.AddrPort) Sender {
 	return func(t transport.Target, data []byte, ref uint64) {
 		if w.refuse[t.Addr] {
-			w.cores[from].Failed(w.now, 0, &transport.ICMPError{Branch: branchIn(data), Addr: t.Addr})
+			w.cores[from].Failed(w.now, 0, &transport.ICMPError{Branch: branchIn(data), Addr: t.Addr, Errno: syscall.ECONNREFUSED})
 			return
 		}
 		if w.rng.Float64() < w.lose {
