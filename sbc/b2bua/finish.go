@@ -3,6 +3,7 @@ package b2bua
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -126,7 +127,7 @@ func (c *Call) finish() {
 	r.HangupParty = cdr.Party(c.end.party)
 	if r.HangupParty == "" {
 		r.HangupParty = cdr.System
-		if c.definitive {
+		if strings.HasPrefix(c.end.cause, vendorPrefix) {
 			r.HangupParty = cdr.Callee
 		}
 	}
@@ -195,7 +196,9 @@ func userOf(v []byte) string {
 }
 
 // vendorCause names what the far end said.
-func vendorCause(code int) string { return "VENDOR_" + strconv.Itoa(code) }
+func vendorCause(code int) string { return vendorPrefix + strconv.Itoa(code) }
+
+const vendorPrefix = "VENDOR_"
 
 // failureCause is the attempt's cause for a transport's error.
 func failureCause(err error) string {

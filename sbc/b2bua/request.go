@@ -121,7 +121,7 @@ func replyTo(p *Packet) transport.Target {
 func (s *Shard) refuse(p *Packet, code int, reason, extra string) {
 	var tag [16]byte
 	s.env.Send(replyTo(p), s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
-	if code >= 400 && p.Message.Method() == sip.INVITE {
+	if code >= 400 && code != 401 && p.Message.Method() == sip.INVITE { // a challenge is no refusal
 		s.env.Count(Event{Kind: EventReject, Reason: strconv.Itoa(code)})
 	}
 }
