@@ -22,7 +22,7 @@ type heldBye struct {
 	place
 	s     *Shard
 	in    *incoming
-	p     *Packet
+	p     Packet
 	next  time.Time
 	until time.Time
 }
@@ -30,7 +30,7 @@ type heldBye struct {
 func (s *Shard) holdBye(p *Packet, key uint64) {
 	in := &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source}
 	s.server[key] = in
-	h := &heldBye{s: s, in: in, p: p, next: s.now.Add(byeRetry), until: s.now.Add(byeHold)}
+	h := &heldBye{s: s, in: in, p: *p, next: s.now.Add(byeRetry), until: s.now.Add(byeHold)}
 	s.alarms.set(h)
 }
 
@@ -40,7 +40,7 @@ func (h *heldBye) expire(now time.Time) {
 	s := h.s
 	owner, _ := s.remoteOwner(h.p.Message)
 	switch {
-	case !owner.Gone && s.toOwner(owner, h.p):
+	case !owner.Gone && s.toOwner(owner, &h.p):
 		// The owner answers through us.
 		delete(s.server, h.in.key)
 		h.next = time.Time{}
@@ -49,7 +49,7 @@ func (h *heldBye) expire(now time.Time) {
 	default:
 		delete(s.server, h.in.key)
 		h.next = time.Time{}
-		s.reject(h.p, h.in.key, 500, "Retry-After: 2\r\n")
+		s.reject(&h.p, h.in.key, 500, "Retry-After: 2\r\n")
 	}
 }
 
@@ -60,7 +60,7 @@ func (h *heldBye) expire(now time.Time) {
 type heldInvite struct {
 	place
 	s    *Shard
-	p    *Packet
+	p    Packet
 	in   *incoming
 	open uint64
 	at   time.Time
@@ -72,7 +72,7 @@ func (s *Shard) holdInvite(p *Packet, key, open uint64) {
 		return
 	}
 	h := &heldInvite{
-		s: s, p: p, open: open, at: s.now.Add(inviteHold),
+		s: s, p: *p, open: open, at: s.now.Add(inviteHold),
 		in: &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source},
 	}
 	s.server[key], s.held[open] = h.in, h
@@ -83,7 +83,7 @@ func (h *heldInvite) deadline() time.Time { return h.at }
 
 func (h *heldInvite) expire(time.Time) {
 	h.release()
-	h.s.reject(h.p, h.in.key, 482, "")
+	h.s.reject(&h.p, h.in.key, 482, "")
 }
 
 func (h *heldInvite) release() {
@@ -97,6 +97,6 @@ func (h *heldInvite) release() {
 func (s *Shard) releaseInvites(open uint64) {
 	if h := s.held[open]; h != nil {
 		h.release()
-		s.invite(h.p, h.in.key)
+		s.invite(&h.p, h.in.key)
 	}
 }

@@ -96,7 +96,7 @@ func (c *Call) shareState(state OpenState) {
 
 // Shared takes what another node tells of an open INVITE.
 func (s *Shard) Shared(now time.Time, node string, o Open) {
-	s.now = now
+	s.now, s.hot = now, nil
 	switch o.State {
 	case OpenBegun:
 		if s.cfg.Verifier != nil {
@@ -128,7 +128,7 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 // are forgotten: the same INVITE is then an ordinary new call. What was on its
 // way to the node or from there will not arrive.
 func (s *Shard) NodeLost(now time.Time, node string) {
-	s.now = now
+	s.now, s.hot = now, nil
 	s.loseHalves(node)
 	for key, e := range s.open {
 		if e.node == node {

@@ -30,7 +30,7 @@ type ping struct {
 // Ping sends an OPTIONS as a new transaction (RFC 3261 11). The result comes
 // to Env.Pinged; the prober has its own, shorter patience.
 func (s *Shard) Ping(now time.Time, order PingOrder) {
-	s.now = now
+	s.now, s.hot = now, nil
 	m := order.Candidate.Member
 	addr := order.Candidate.Addr
 	listener, ok := s.listener(m.Transport, addr.Addr())

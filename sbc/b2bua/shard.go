@@ -103,7 +103,7 @@ func (s *Shard) Deadline() time.Time {
 
 // Advance carries out everything that is due at now.
 func (s *Shard) Advance(now time.Time) {
-	s.now = now
+	s.now, s.hot = now, nil
 	for t := s.alarms.due(now); t != nil; t = s.alarms.due(now) {
 		s.hot = t
 		t.expire(now)
@@ -113,7 +113,8 @@ func (s *Shard) Advance(now time.Time) {
 	s.linger.Expire(now, s.resend)
 }
 
-// Receive takes one message in the order in which its socket gave it.
+// Receive takes one message in the order in which its socket gave it. The packet
+// is the caller's again afterwards, its message is not.
 func (s *Shard) Receive(now time.Time, p *Packet) {
 	s.now, s.hot = now, nil
 	if p.Message.IsRequest() {
@@ -145,7 +146,7 @@ func (s *Shard) retrySoon() string {
 
 // Failed takes the transport's report that the send with this ref failed.
 func (s *Shard) Failed(now time.Time, ref uint64, err error) {
-	s.now = now
+	s.now, s.hot = now, nil
 	if tx, ok := s.client[ref]; ok {
 		s.hot = tx
 		tx.failed(err)

@@ -202,6 +202,7 @@ func (w *storm) nodeAt(addr string) *stormNode {
 
 func (n *stormNode) receive(p *Packet) {
 	n.s.Receive(n.w.now, p)
+	*p = Packet{}
 	n.settle()
 }
 

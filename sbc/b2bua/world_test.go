@@ -219,6 +219,7 @@ func (w *world) packet(addr, peer, text string) {
 		p.Source = netip.MustParseAddrPort(addr)
 	}
 	w.step(func() { w.s.Receive(w.now, p) })
+	*p = Packet{} // whoever kept it meets that
 }
 
 const playedFault = "played fault"
