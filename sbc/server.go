@@ -1,6 +1,7 @@
 package sbc
 
 import (
+	"context"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
@@ -19,6 +20,9 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
+
+// hangUpTick is the pause between two looks at the calls that are still there.
+const hangUpTick = 20 * time.Millisecond
 
 // Server is the SIP side of one node.
 type Server struct {
@@ -41,6 +45,7 @@ type Server struct {
 	emitMu   sync.Mutex
 
 	panics   atomic.Uint64
+	started  atomic.Bool
 	isolated atomic.Bool
 	stopped  chan struct{}
 	running  sync.WaitGroup
@@ -137,14 +142,46 @@ func derive(key []byte, purpose string) []byte {
 
 // Start begins to read from the sockets.
 func (s *Server) Start() {
+	s.started.Store(true)
 	for _, sh := range s.shards {
 		s.running.Go(sh.run)
 	}
 	s.set.Start()
 }
 
+// HangUp ends every call and refuses new ones, and waits until the far ends have
+// answered or ctx ends. The records of all calls are written by then.
+func (s *Server) HangUp(ctx context.Context) {
+	if !s.started.Load() {
+		return
+	}
+	asked := make(chan struct{}, len(s.shards))
+	for _, sh := range s.shards {
+		sh.push(event{kind: evAsk, ask: func(core *b2bua.Shard) {
+			defer func() { asked <- struct{}{} }()
+			core.Shutdown(time.Now())
+		}})
+	}
+	for range s.shards {
+		select {
+		case <-asked:
+		case <-ctx.Done():
+			return
+		}
+	}
+	tick := time.NewTicker(hangUpTick)
+	defer tick.Stop()
+	for s.Stats().Calls > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Stop closes the sockets and ends the shards. Calls that are up are left to
-// their far ends: draining comes before Stop.
+// their far ends: HangUp comes before Stop.
 func (s *Server) Stop() error {
 	if s.ended() {
 		return nil

@@ -184,3 +184,43 @@ func TestPing(t *testing.T) {
 		t.Errorf("a dead PBX: code %d, error %v", code, err)
 	}
 }
+
+// DEC-19: a node that stops leaves no far end in a call and no call without its
+// record.
+func TestDEC19_HangUpEndsCallsOverTheWire(t *testing.T) {
+	n := startNode(t, trunkgroup.UDP, sim.AnswersAtOnce())
+	cfg := sim.LoadConfig{To: []string{"+12145550100"}, Rate: 200, Calls: 20, Hold: time.Minute, Grace: 20 * time.Second}
+	cfg.Nodes = []sim.Node{{Addr: n.Addr(0), Transport: trunkgroup.UDP}}
+	load, err := sim.NewLoad(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = load.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	reports := make(chan *sim.Report, 1)
+	go func() {
+		r, _ := load.Run(ctx)
+		reports <- r
+	}()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for n.pbxs[0].Account().Acked < 20 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("the calls did not come up")
+		}
+	}
+	n.HangUp(ctx)
+	if got := n.ledger.records.Load(); got != 20 || n.Stats().Calls != 0 {
+		t.Errorf("%d records, %d calls are left", got, n.Stats().Calls)
+	}
+	r := <-reports
+	if r.Counts.Failed != 0 || r.Left != 0 || r.FaultsN != 0 {
+		t.Errorf("failed %d, left %d, faults %v", r.Counts.Failed, r.Left, r.Faults)
+	}
+	if a := n.pbxs[0].Account(); a.Up != 0 || a.Byes != 20 {
+		t.Errorf("the PBX has %d calls up and got %d BYEs", a.Up, a.Byes)
+	}
+}

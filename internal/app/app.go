@@ -28,6 +28,9 @@ type App struct {
 	stopped  bool
 }
 
+// hangUpPatience is how long Stop waits for the far ends of calls that it ends.
+const hangUpPatience = 3 * time.Second
+
 // cleanup is one step of Stop.
 type cleanup struct {
 	name string
@@ -69,7 +72,7 @@ func (a *App) build(ctx context.Context, build string) error {
 		if a.server, err = newServer(a.cfg, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
-		a.onStop("sip", func(context.Context) error { return a.server.Stop() })
+		a.onStop("sip", a.stopCalls)
 		a.watch.serve(a.server)
 	}
 	a.desk, err = newDesk(a, build)
@@ -78,6 +81,19 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.onStop("admin", a.desk.stop)
 	return nil
+}
+
+// stopCalls ends the calls that are left, so that each has its record and no far
+// end talks to nobody, and then the sockets. Far ends that do not answer are not
+// waited for.
+func (a *App) stopCalls(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, hangUpPatience)
+	defer cancel()
+	if n := a.server.Stats().Calls; n > 0 {
+		a.log.Info("calls are ended", "calls", n)
+	}
+	a.server.HangUp(ctx)
+	return a.server.Stop()
 }
 
 // alarm ends the process when the cluster has seen a later boot of this node:

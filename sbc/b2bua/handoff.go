@@ -198,7 +198,7 @@ func (h *handing) lost(t *try) {
 // waited for.
 func (h *handing) waiting() bool {
 	for _, t := range h.tries {
-		if t == h.winner || !t.tx.live() || t.tx.finalSeen {
+		if t == h.winner || t.tx.owner == nil || !t.tx.live() || t.tx.finalSeen {
 			continue
 		}
 		if t.tx.provisional || h.call.s.now.Sub(t.tx.started) < firstWord {

@@ -149,10 +149,20 @@ func (tx *inviteTx) hop() transport.Target { return tx.id.hop }
 
 func (tx *inviteTx) branch() uint64 { return tx.token }
 
-// gone ends the wait for a final response that cannot come any more.
+// gone tells the owner that no final response will come. Should the far end be
+// there after all, what it says then is cleaned up as of any abandoned attempt
+// (DEC-02).
 func (tx *inviteTx) gone(err error) {
-	if !tx.finalSeen {
-		tx.end(err)
+	owner := tx.owner
+	if tx.finalSeen || tx.unwanted && owner == nil {
+		return
+	}
+	tx.owner, tx.bytes, tx.unwanted = nil, nil, true
+	tx.fsm.StopRepeating()
+	tx.giveUp = tx.s.now.Add(tx.s.cfg.Timers.Life())
+	tx.s.settle(tx.token, tx)
+	if owner != nil {
+		owner.lost(tx, err)
 	}
 }
 

@@ -61,6 +61,22 @@ func TestDEC21_PeerDiesBeforeItSpeaks(t *testing.T) {
 	p.dal.take("ash-2", "INVITE") // without the wait of a silent node
 }
 
+// The stream was lost for a moment only: what the peer has done meanwhile is
+// undone, not left to its timers (DEC-02).
+func TestDEC21_PeerAnswersAfterItsStreamWasLost(t *testing.T) {
+	p, b := handedOverCall(t)
+	p.lose(p.dal, "ash-1")
+	p.dal.take(carrierAddr, "SIP/2.0 503")
+	delete(p.dal.down, "ash-1")
+	p.ash.from(ashPBX, reply(b, 200, "x", answerSDP, "Contact: <sip:pbx@198.51.100.74:5060>\r\n"))
+	p.exchange()
+	bye := p.ash.take(ashPBX, "BYE")
+	p.ash.from(ashPBX, reply(bye, 200, "x", ""))
+	p.exchange()
+	p.dal.quiet()
+	p.ash.quiet()
+}
+
 func TestDEC21_OriginDiesWhileThePeerRings(t *testing.T) {
 	p, b := handedOverCall(t)
 	p.lose(p.ash, "dal-1")

@@ -73,6 +73,9 @@ func (s *Shard) outside(p *Packet, key uint64) {
 			return
 		}
 	}
+	if s.closed(p) {
+		return
+	}
 	switch m.Method() {
 	case sip.INVITE:
 		s.invite(p, key)

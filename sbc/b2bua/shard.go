@@ -36,7 +36,8 @@ type Shard struct {
 	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
-	hot     any // what is being worked on: a *Call, a responder or a timed
+	closing bool // no call begins any more
+	hot     any  // what is being worked on: a *Call, a responder or a timed
 }
 
 // responder is a client transaction.
