@@ -153,6 +153,9 @@ func (c *Call) remove() {
 		return
 	}
 	c.setPhase(over)
+	if c.token.yes {
+		s.seen.End(c.id, s.now, 64*s.cfg.Timers.T1)
+	}
 	s.alarms.drop(c)
 	delete(s.calls, c)
 	for _, l := range [...]*leg{c.a, c.b} {

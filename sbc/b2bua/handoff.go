@@ -249,6 +249,13 @@ func (h *handing) release() {
 	}
 }
 
+// accept takes a hand-off's call id, once until its call has ended plus 64*T1
+// (DEC-08).
+func (s *Shard) accept(id string) bool {
+	s.seen.Expire(s.now)
+	return s.seen.Accept(id)
+}
+
 // takenElsewhere tells whether another node of this site has accepted the call
 // already: a peer site accepts a call id once (DEC-07).
 func (s *Shard) takenElsewhere(id string) bool {

@@ -231,6 +231,35 @@ func TestDEC08_ForgedTokenIsRefused(t *testing.T) {
 	w.take("dal-1", "SIP/2.0 403")
 }
 
+// A captured hand-off is worth nothing: neither during its call nor after it.
+func TestDEC08_ReplayedHandoffIsRefused(t *testing.T) {
+	p := newTwoSites(t)
+	setDown(p.dal, "acme-in/dal-1", "acme-in/dal-2")
+	p.dal.from(carrierAddr, invite{body: offer}.String())
+	captured := string(p.dal.take("ash-1", "INVITE").Raw())
+	p.ash.packet("", "dal-1", captured)
+	b := p.ash.take(ashPBX, "INVITE")
+	replay := func(branch string) {
+		old := string(sipBranch(t, captured))
+		p.ash.packet("", "dal-1", strings.Replace(captured, old, branch, 1))
+		p.ash.take("dal-1", "SIP/2.0 482")
+		p.ash.none(ashPBX, "INVITE")
+	}
+	replay("z9hG4bKagain1")
+	p.ash.from(ashPBX, reply(b, 486, "x", ""))
+	p.ash.advance(10 * time.Second)
+	replay("z9hG4bKagain2")
+}
+
+func sipBranch(t *testing.T, text string) []byte {
+	t.Helper()
+	m, fault := sip.Parse([]byte(text))
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	return m.Branch()
+}
+
 func TestDEC03_SameINVITEAtAnotherNode(t *testing.T) {
 	owner, other := newWorld(t), newWorldOf(t, "dal-2", "dallas", document())
 	owner.from(carrierAddr, invite{body: offer}.String())

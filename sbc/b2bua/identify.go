@@ -48,6 +48,12 @@ func (s *Shard) invite(p *Packet, key uint64) {
 		s.reject(p, key, 503, "Retry-After: 5\r\n")
 		return
 	}
+	if who.token != nil && !s.accept(who.token.CallID) {
+		// The same hand-off once more, after its call (DEC-08).
+		s.reject(p, key, 482, "")
+		s.env.Count(Event{Kind: EventLoop, Reason: "handoff_replay"})
+		return
+	}
 	c := s.newCall(p, key, who)
 	c.trying()
 	c.route(who)

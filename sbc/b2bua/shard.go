@@ -6,6 +6,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
@@ -36,8 +37,9 @@ type Shard struct {
 	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
-	closing bool // no call begins any more
-	hot     any  // what is being worked on: a *Call, a responder or a timed
+	seen    geo.Seen // call ids that peer sites handed to us
+	closing bool     // no call begins any more
+	hot     any      // what is being worked on: a *Call, a responder or a timed
 }
 
 // responder is a client transaction.
