@@ -17,6 +17,7 @@ import (
 type App struct {
 	cfg     *config.Config
 	log     *slog.Logger
+	logs    *logs // under log: never blocks
 	node    *cluster.Node
 	server  *sbc.Server // nil on a witness
 	watch   *watch
@@ -46,7 +47,8 @@ func (a *App) onStop(name string, run func(ctx context.Context) error) {
 // last known good document, binds all sockets. An App that New returned must be
 // stopped, started or not.
 func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*App, error) {
-	a := &App{cfg: cfg, log: log.With("node", cfg.Name, "site", cfg.Site), started: time.Now(), failed: make(chan error, 1)}
+	queue := newLogs(log.Handler())
+	a := &App{cfg: cfg, logs: queue, log: slog.New(queue).With("node", cfg.Name, "site", cfg.Site), started: time.Now(), failed: make(chan error, 1)}
 	if err := a.build(ctx, build); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -140,5 +142,6 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 	}
 	a.log.Info("node stopped")
+	a.logs.close(ctx)
 	return errors.Join(faults...)
 }
