@@ -145,7 +145,7 @@ func (f *memFile) Size() (int64, error) {
 func (f *memFile) Truncate(size int64) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
-	f.data = f.data[:size]
+	f.data = f.data[:min(size, int64(len(f.data)))]
 	return nil
 }
 
