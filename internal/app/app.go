@@ -142,6 +142,6 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 	}
 	a.log.Info("node stopped")
-	a.logs.close(ctx)
+	a.logs.close()
 	return errors.Join(faults...)
 }

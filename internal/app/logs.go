@@ -10,8 +10,8 @@ import (
 const (
 	// maxLogs bounds the log records that wait to be written.
 	maxLogs = 4096
-	// logPatience is how long Stop waits at least for what waits to be written.
-	logPatience = time.Second
+	// logPatience is how long Stop waits for what waits to be written.
+	logPatience = 2 * time.Second
 )
 
 // logs is a log handler that never blocks who logs: whoever reads the log, a
@@ -61,19 +61,14 @@ func (l *logs) WithGroup(name string) slog.Handler {
 	return &logs{Handler: l.Handler.WithGroup(name), queue: l.queue}
 }
 
-// close writes what waits, until ctx and logPatience have both ended.
-func (l *logs) close(ctx context.Context) {
+// close writes what waits; a log that is not read is not waited for.
+func (l *logs) close() {
 	close(l.queue.stop)
 	patience := time.NewTimer(logPatience)
 	defer patience.Stop()
 	select {
 	case <-l.queue.done:
-		return
 	case <-patience.C:
-	}
-	select {
-	case <-l.queue.done:
-	case <-ctx.Done():
 	}
 }
 
