@@ -315,7 +315,25 @@ func TestDEC03_ProgressMakesItAFork(t *testing.T) {
 	w.s.Shared(w.now, "dal-1", open)
 	w.advance(5 * time.Second)
 	w.from(carrierAddr, invite{body: offer, branch: "z9hG4bKlater"}.String())
+	w.advance(inviteHold)
 	w.take(carrierAddr, "SIP/2.0 482")
+}
+
+// A caller that got a failure after it had heard ringing goes on to this node,
+// perhaps faster than the news that the first one is done with it.
+func TestDEC03_FailoverAfterProgressIsANewCall(t *testing.T) {
+	w := newWorldOf(t, "dal-2", "dallas", document())
+	owner := newWorld(t)
+	owner.from(carrierAddr, invite{body: offer}.String())
+	open := owner.shared[0]
+	w.s.Shared(w.now, "dal-1", open)
+	open.State = OpenProgress
+	w.s.Shared(w.now, "dal-1", open)
+	w.from(carrierAddr, invite{body: offer, branch: "z9hG4bKlater"}.String())
+	w.none(carrierAddr, "SIP/2.0")
+	open.State = OpenClosed
+	w.s.Shared(w.now, "dal-1", open)
+	w.take(pbx1Addr, "INVITE")
 }
 
 func TestDEC03_DeadOwnerOrClosedEntryIsANewCall(t *testing.T) {

@@ -53,8 +53,8 @@ func (h *heldBye) expire(now time.Time) {
 	}
 }
 
-// heldInvite is an INVITE with another branch than the one that a node has told
-// of less than a second ago: a fork, or a caller who got that node's final
+// heldInvite is an INVITE with another branch than one that another node has told
+// of, which is young or has rung: a fork, or a caller who got that node's final
 // response and came here before its news did. The news decide; without any it
 // was a fork (DEC-03).
 type heldInvite struct {

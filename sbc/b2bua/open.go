@@ -52,11 +52,7 @@ func (s *Shard) known(p *Packet, key uint64) bool {
 		s.env.Forward(e.node, p)
 		return true
 	}
-	if e.progress {
-		s.reject(p, key, 482, "")
-		return true
-	}
-	if s.now.Sub(e.since) < youngInvite {
+	if e.progress || s.now.Sub(e.since) < youngInvite {
 		s.holdInvite(p, key, open)
 		return true
 	}
