@@ -32,6 +32,7 @@ func TestStorm(t *testing.T) {
 		{"vanishing users", weather{cancels: 0.3, odd: 0.1, vanish: 0.1}, nil},
 		{"a node dies", calm, (*storm).oneDies},
 		{"the link is cut", calm, (*storm).oneIsCut},
+		{"a node stops", weather{cancels: 0.3, odd: 0.1, lose: 0.03}, (*storm).oneStops},
 		{"all of it", weather{cancels: 0.3, odd: 0.1, lose: 0.05, late: 0.05, double: 0.05, vanish: 0.02}, (*storm).troubles},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,6 +97,18 @@ func (w *storm) oneIsCut() {
 		n.cut = false
 		w.back(n)
 	})
+}
+
+// oneStops lets a node end its calls in order. Those have no other promise than
+// that nothing of them stays anywhere, and that each has its record.
+func (w *storm) oneStops() {
+	n := w.nodes[w.rng.IntN(len(w.nodes))]
+	n.troubled = true
+	n.s.Shutdown(w.now)
+	n.settle()
+	if n.started != n.ended && !n.handing() {
+		w.fault("%s stopped: %d calls started, %d have a record", n.name, n.started, n.ended)
+	}
 }
 
 func (w *storm) troubles() {

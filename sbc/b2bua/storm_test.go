@@ -374,6 +374,17 @@ func (w *storm) back(n *stormNode) {
 	}
 }
 
+// handing tells whether a call of the node has its final response and waits for
+// what the peer site says.
+func (n *stormNode) handing() bool {
+	for c := range n.s.calls {
+		if c.phase == settling {
+			return true
+		}
+	}
+	return false
+}
+
 // kill ends a node with everything in it; revive starts it anew.
 func (w *storm) kill(n *stormNode) { n.dead, n.troubled = true, true; n.ended = n.started; w.away(n) }
 
