@@ -108,11 +108,7 @@ func readdress(v []byte, host string) string {
 	if err != nil {
 		return withoutTag(v)
 	}
-	b := make([]byte, 0, len(v)+len(host)+8)
-	if len(a.Display) > 0 {
-		b = append(append(append(b, '"'), a.Display...), `" `...)
-	}
-	b = append(b, '<')
+	b := append(appendDisplay(make([]byte, 0, len(v)+len(host)+8), v, &a), '<')
 	switch {
 	case u.Scheme == "tel" || string(u.Host) == "anonymous.invalid":
 		b = append(b, a.URI...)

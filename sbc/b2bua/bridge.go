@@ -102,7 +102,7 @@ func (c *Call) request(l *leg, p *Packet, key uint64) {
 	}
 	l.remoteSeq, l.numbered = m.CSeq(), true
 	l.follow(s, p)
-	if options := required(m); options != "" {
+	if options := required(m); options != "" && m.Method() != sip.BYE {
 		s.reject(p, key, 420, "Unsupported: "+options+"\r\n")
 		return
 	}

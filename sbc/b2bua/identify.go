@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -231,14 +232,26 @@ func withoutTag(v []byte) string {
 	if err != nil {
 		return string(v)
 	}
-	var b strings.Builder
-	if len(a.Display) > 0 {
-		b.WriteByte('"')
-		b.Write(a.Display)
-		b.WriteString("\" ")
+	b := append(appendDisplay(make([]byte, 0, len(v)+8), v, &a), '<')
+	return string(append(append(b, a.URI...), '>'))
+}
+
+// appendDisplay appends the display name of an address, if any, as a quoted
+// string. In a name that came without quotes nothing is an escape.
+func appendDisplay(dst, v []byte, a *sip.NameAddr) []byte {
+	if len(a.Display) == 0 {
+		return dst
 	}
-	b.WriteByte('<')
-	b.Write(a.URI)
-	b.WriteByte('>')
-	return b.String()
+	dst = append(dst, '"')
+	if quoted := bytes.HasPrefix(bytes.TrimLeft(v, " \t"), []byte{'"'}); quoted {
+		dst = append(dst, a.Display...)
+	} else {
+		for _, c := range a.Display {
+			if c == '\\' || c == '"' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, `" `...)
 }

@@ -133,6 +133,10 @@ func (s *Shard) Receive(now time.Time, p *Packet) {
 // to the queue by repeating it.
 func (s *Shard) Shed(now time.Time, p *Packet) {
 	s.now, s.hot = now, nil
+	if _, elsewhere := s.open[s.openKey(p.Message)]; elsewhere {
+		s.request(p) // another node has it, and may have to answer it
+		return
+	}
 	if s.repeated(s.serverKey(p.Message, p.Message.Method())) {
 		return
 	}
