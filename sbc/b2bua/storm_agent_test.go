@@ -133,7 +133,7 @@ func (a *agent) receive(from string, m *sip.Message) {
 	if !m.IsRequest() {
 		q := a.client[string(m.Branch())+m.CSeqMethod()]
 		if q == nil {
-			a.w.fault("%s got a response to nothing: %s", a.addr, line(m))
+			a.w.breach("%s got a response to nothing: %s", a.addr, line(m))
 			return
 		}
 		if m.Status() < 200 {
@@ -165,7 +165,7 @@ func (a *agent) receive(from string, m *sip.Message) {
 		a.cancel(p, m)
 	case m.Method() == "INVITE" && len(m.ToTag()) == 0:
 		if p != nil {
-			a.w.fault("%s got a second INVITE in call %s", a.addr, m.CallID())
+			a.w.breach("%s got a second INVITE in call %s", a.addr, m.CallID())
 			return
 		}
 		a.invited(from, m)
@@ -195,12 +195,12 @@ func (a *agent) ack(m *sip.Message) {
 	}
 	p := a.parties[string(m.CallID())]
 	if p == nil {
-		a.w.fault("%s got an ACK of no call: %s", a.addr, line(m))
+		a.w.breach("%s got an ACK of no call: %s", a.addr, line(m))
 		return
 	}
 	d := p.dialog(m)
 	if d == nil {
-		a.w.fault("%s got an ACK of no dialog: %s", a.addr, line(m))
+		a.w.breach("%s got an ACK of no dialog: %s", a.addr, line(m))
 		return
 	}
 	if s := d.waiting[m.CSeq()]; s != nil {
@@ -213,7 +213,7 @@ func (a *agent) ack(m *sip.Message) {
 			then()
 		}
 	} else {
-		a.w.fault("%s got an ACK of no 2xx: %s", a.addr, line(m))
+		a.w.breach("%s got an ACK of no 2xx: %s", a.addr, line(m))
 	}
 }
 

@@ -32,7 +32,7 @@ func (w *storm) place(a *agent, node *stormNode, n int) {
 	}
 	w.after(110*time.Second, func() {
 		if p.code == 0 && !p.gaveUp && !p.gone() && !p.node.troubled && !p.wantCancel {
-			w.fault("caller %s has no final after 110 s", p.callID)
+			w.breach("caller %s has no final after 110 s", p.callID)
 		}
 		p.giveUp()
 	})
@@ -179,7 +179,7 @@ func (a *agent) invited(from string, m *sip.Message) {
 		w.after(w.upTo(20*time.Second), p.vanish)
 	}
 	if m.Has(sip.Handoff) || m.Has(sip.Attempts) {
-		w.fault("a header of ours reached %s", a.addr)
+		w.breach("a header of ours reached %s", a.addr)
 	}
 	if w.chance(0.05) {
 		return // a callee that never says anything

@@ -198,7 +198,7 @@ func (d *line1) reinvite(body string) {
 		default:
 			finals[m.Status()] = true
 			if len(finals) > 1 {
-				a.w.fault("%s got two finals to a re-INVITE in %s", a.addr, d.p.callID)
+				a.w.breach("%s got two finals to a re-INVITE in %s", a.addr, d.p.callID)
 			}
 			d.asking = nil
 			ack := strings.Replace(strings.Replace(d.write("ACK", seq, branch, ""), ";tag="+d.remote, ";tag="+string(m.ToTag()), 1), "x", "x", 1)
@@ -235,7 +235,7 @@ func (a *agent) inside(p *party, m *sip.Message) {
 		d = p.dialog(m)
 	}
 	if d == nil {
-		a.w.fault("%s got a request of no dialog: %s", a.addr, line(m))
+		a.w.breach("%s got a request of no dialog: %s", a.addr, line(m))
 		a.respond(m, 481, "nobody", "")
 		return
 	}
