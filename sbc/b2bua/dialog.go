@@ -64,10 +64,10 @@ func targetOf(contact []byte) (uri string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	u, err := sip.ParseURI(a.URI)
-	if err != nil || len(u.Host) == 0 || u.Scheme != "sip" && u.Scheme != "sips" {
+	if !isTarget(string(a.URI)) {
 		return "", false
 	}
+	u, _ := sip.ParseURI(a.URI)
 	text := a.URI
 	if len(u.Headers) > 0 {
 		text = text[:len(text)-len(u.Headers)-1]
@@ -81,6 +81,13 @@ func targetOf(contact []byte) (uri string, ok bool) {
 		return strings.EqualFold(name, "method")
 	})
 	return strings.Join(kept, ";"), true
+}
+
+// isTarget tells whether a request may be sent to a URI: one that does not parse
+// must not become a Request-URI, wherever it stood.
+func isTarget(uri string) bool {
+	u, err := sip.ParseURI([]byte(uri))
+	return err == nil && len(u.Host) > 0 && (u.Scheme == "sip" || u.Scheme == "sips")
 }
 
 // enter makes the dialog known under one of our tags, leave takes it out.
@@ -183,12 +190,15 @@ func (s *Shard) listener(t trunkgroup.Transport, ip netip.Addr) (int, bool) {
 }
 
 // setRoutes takes the route set from Record-Route: in order for the server
-// side, reversed for the client side (RFC 3261 12.1).
+// side, reversed for the client side (RFC 3261 12.1). What is no SIP URI is left
+// out.
 func (l *leg) setRoutes(m *sip.Message, reverse bool) {
 	l.routes = l.routes[:0]
 	m.EachOf(sip.RecordRoute, func(v []byte) bool {
 		sip.EachValue(v, func(one []byte) bool {
-			l.routes = append(l.routes, string(one))
+			if uri := uriOf(string(one)); isTarget(uri) {
+				l.routes = append(l.routes, string(one))
+			}
 			return len(l.routes) < 16
 		})
 		return len(l.routes) < 16

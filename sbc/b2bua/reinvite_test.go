@@ -162,6 +162,20 @@ func TestDLG04_RouteSets(t *testing.T) {
 	check(strict.take("198.51.100.1:5060", "ACK"), "sip:198.51.100.1", p2, "<sip:x@10.9.9.9>")
 }
 
+// A Record-Route that is no URI never becomes one: a strict router's stands in
+// the Request-URI.
+func TestDLG04_BrokenRecordRouteIsLeftOut(t *testing.T) {
+	for _, broken := range []string{"<si}:198.51.100.250>", "<sip:proxy.exam\xffle.com>", "<tel:+12145550100>", "<sip:>"} {
+		w := newWorld(t)
+		w.from(carrierAddr, invite{body: offer}.String())
+		b := w.take(pbx1Addr, "INVITE")
+		w.from(pbx1Addr, reply(b, 200, "callee", answerSDP, "Record-Route: "+broken+"\r\n"))
+		if ack := w.take(pbx1Addr, "ACK"); ack.Has(sip.Route) {
+			t.Errorf("%s became a route:\n%s", broken, ack.Raw())
+		}
+	}
+}
+
 // DEC-07: the node that lost is told so when it speaks, and its words about the
 // call touch nothing any more.
 func TestDEC07_SlowNodeSpeaksAfterTheOtherOneAnswered(t *testing.T) {
