@@ -66,8 +66,10 @@ func (s *Sequence) endLocal(now time.Time) {
 }
 
 // HandoffProvisional takes a provisional of the hand-off. Any of them says that the peer took the call
-// up; 101 to 199 is relayed; 18x ends the budget, and the peer's ring bound holds from then on.
-func (s *Sequence) HandoffProvisional(_ time.Time, code int) []Action {
+// up; 101 to 199 is relayed; 18x ends the budget, and the peer's ring bound holds from then on. Where
+// ringing is bounded at all, HandoffLimit bounds the wait for the peer's next word, as timer C does for
+// a proxy: its final response may have been lost on the way.
+func (s *Sequence) HandoffProvisional(now time.Time, code int) []Action {
 	if !s.begin(s.state == HandedOff && code >= 100 && code < 200) {
 		return nil
 	}
@@ -77,7 +79,12 @@ func (s *Sequence) HandoffProvisional(_ time.Time, code int) []Action {
 	}
 	if alerts(code) {
 		s.alerted = true
+	}
+	if s.alerted {
 		s.deadline = time.Time{}
+		if s.cfg.Ring > 0 {
+			s.deadline = now.Add(max(HandoffLimit, 2*s.cfg.Ring))
+		}
 	}
 	s.emit(Action{Kind: RelayHandoff, Attempt: -1, Target: -1, Code: code})
 	return s.out
