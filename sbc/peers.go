@@ -27,7 +27,8 @@ type peers struct {
 }
 
 // SetPeers takes what the interconnect knows of the other nodes now. A node
-// that went down loses its open INVITEs (DEC-15).
+// that went down loses its open INVITEs (DEC-15), also when it is back before
+// this snapshot was taken: what was on the way is lost all the same.
 func (s *Server) SetPeers(list []Peer) {
 	next := &peers{list: list, byName: make(map[string]Peer, len(list)), byID: make(map[uint32]Peer, len(list))}
 	for _, p := range list {
@@ -41,7 +42,7 @@ func (s *Server) SetPeers(list []Peer) {
 	}
 	old := s.peers.Swap(next)
 	for name, was := range old.byName {
-		if now := next.byName[name]; was.Up && !now.Up {
+		if now := next.byName[name]; was.Up && (!now.Up || now.Boot != was.Boot || !now.Since.Equal(was.Since)) {
 			for _, sh := range s.shards {
 				sh.push(event{kind: evNodeLost, node: name})
 			}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cdr"
@@ -40,6 +41,7 @@ type watch struct {
 	meter   *meter
 	lines   *lines
 	server  *sbc.Server
+	telling sync.Mutex // of peers
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
@@ -166,6 +168,8 @@ func (w *watch) load() uint16 {
 
 // peers tells the engine and the monitor who lives.
 func (w *watch) peers() {
+	w.telling.Lock() // a snapshot must not overtake a later one
+	defer w.telling.Unlock()
 	node := w.app.node
 	members := map[string]gossip.Member{}
 	for _, m := range node.Members() {
