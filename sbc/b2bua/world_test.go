@@ -40,6 +40,7 @@ type world struct {
 	trap     func(m *sip.Message) bool // sending it panics
 	rename   func(text string) string  // changes what far ends send
 	faults   int                       // panics met
+	told     []string                  // nodes that were told something alone
 	unsent   []uint64                  // refs of what could not be sent to a node
 	forward  []string
 	pinged   []PingResult
@@ -175,9 +176,12 @@ func (w *world) Peer(id uint32) (PeerState, bool) {
 	}
 	return PeerState{}, false
 }
-func (w *world) Up(node string) bool           { return !w.down[node] }
-func (w *world) Share(o Open)                  { w.shared = append(w.shared, o) }
-func (w *world) ShareWith(node string, o Open) { w.shared = append(w.shared, o) }
+func (w *world) Up(node string) bool { return !w.down[node] }
+func (w *world) Share(o Open)        { w.shared = append(w.shared, o) }
+func (w *world) ShareWith(node string, o Open) {
+	w.shared, w.told = append(w.shared, o), append(w.told, node)
+}
+
 func (w *world) Paused(m *trunkgroup.Member, _ netip.AddrPort, d time.Duration) {
 	w.blame = append(w.blame, m.Key+" paused "+d.String())
 }
