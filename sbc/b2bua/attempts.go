@@ -20,9 +20,31 @@ func (c *Call) appendAttempts(dst []byte, definitive bool) []byte {
 			list[i].Group, list[i].Member, list[i].Site = m.Group.Name, m.ID, c.s.cfg.Site
 		}
 	}
+	list = fitting(list)
 	dst = append(append(dst, sip.Attempts.String()...), ": "...)
 	dst = hunt.AppendAttempts(dst, list, definitive)
 	return append(dst, "\r\n"...)
+}
+
+// maxTold bounds the attempts, or the tried members, that nodes tell each other
+// in a header: the names of so many fit into a header block whatever they are.
+const maxTold = 48
+
+// fitting leaves the attempts of a very large group out that say least: those
+// that were never dialled, then the oldest. The last one, which decides the
+// final response, stays.
+func fitting(list []hunt.Attempt) []hunt.Attempt {
+	if len(list) <= maxTold {
+		return list
+	}
+	last := len(list) - 1
+	kept := make([]hunt.Attempt, 0, maxTold)
+	for i := range list {
+		if list[i].Dialed || i == last {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept[max(0, len(kept)-maxTold):]
 }
 
 // peerResult reads what a peer's final response says about its attempts. A

@@ -166,7 +166,7 @@ func (c *Call) tried() []string {
 			keys = append(keys, c.cands[a.Target].Member.Key)
 		}
 	}
-	return keys
+	return keys[max(0, len(keys)-maxTold):]
 }
 
 func (h *handing) progressed(t *try, m *sip.Message) {
