@@ -223,3 +223,40 @@ func TestDEC02_PeersAnswerCrossesTheCancel(t *testing.T) {
 		t.Errorf("records %+v", p.dal.records)
 	}
 }
+
+// DEC-01 over a hand-off: what are two answers at the peer are two dialogs to the
+// caller, and what follows reaches the one that won.
+func TestDEC01_EarlyMediaOfForksOverAHandOff(t *testing.T) {
+	p, b := handedOverCall(t)
+	p.ash.from(ashPBX, reply(b, 183, "x", answerSDP, "Contact: <sip:x@198.51.100.74:5060>\r\n"))
+	p.exchange()
+	early := p.dal.take(carrierAddr, "SIP/2.0 183")
+	p.ash.from(ashPBX, reply(b, 183, "y", answerSDP, "Contact: <sip:y@198.51.100.74:5060>\r\n"))
+	p.exchange()
+	other := p.dal.take(carrierAddr, "SIP/2.0 183")
+	p.ash.from(ashPBX, reply(b, 180, "x", "", "Contact: <sip:x@198.51.100.74:5060>\r\n"))
+	p.exchange()
+	again := p.dal.take(carrierAddr, "SIP/2.0 180")
+	if string(early.ToTag()) == string(other.ToTag()) || string(early.ToTag()) != string(again.ToTag()) {
+		t.Errorf("tags %s, %s, %s", early.ToTag(), other.ToTag(), again.ToTag())
+	}
+	p.ash.from(ashPBX, reply(b, 200, "y", answerSDP, "Contact: <sip:y@198.51.100.74:5060>\r\n"))
+	p.exchange()
+	ok := p.dal.take(carrierAddr, "SIP/2.0 200")
+	if string(ok.ToTag()) != string(other.ToTag()) {
+		t.Errorf("the answer has tag %s, its early dialog had %s", ok.ToTag(), other.ToTag())
+	}
+	p.dal.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	p.exchange()
+	p.ash.take(ashPBX, "ACK")
+	p.ash.from(ashPBX, strings.ReplaceAll(calleeRequest(b, "y", "BYE", 7, "", ""), pbx1Addr, ashPBX))
+	p.exchange()
+	bye := p.dal.take(carrierAddr, "BYE")
+	if string(bye.FromTag()) != string(ok.ToTag()) {
+		t.Errorf("BYE from tag %s", bye.FromTag())
+	}
+	p.dal.from(carrierAddr, reply(bye, 200, "caller", ""))
+	p.exchange()
+	p.dal.quiet()
+	p.ash.quiet()
+}
