@@ -1,7 +1,7 @@
 package b2bua
 
 import (
-	"net/netip"
+	"strconv"
 
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -130,7 +130,7 @@ func memberHost(cand trunkgroup.Candidate) string {
 	if cand.Member.Port == 0 {
 		return cand.Member.FQDN
 	}
-	return cand.Member.FQDN + ":" + portText(cand.Member.Port)
+	return cand.Member.FQDN + ":" + strconv.Itoa(int(cand.Member.Port))
 }
 
 func uriTransport(t trunkgroup.Transport) string {
@@ -162,32 +162,30 @@ func (t *try) refused(_ *inviteTx, m *sip.Message) {
 	t.hear()
 	t.judge(m)
 	t.final = m
-	c := t.call
-	c.event = m
-	if t.node >= 0 {
-		c.hand.refused(t, m)
-	} else {
-		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
-	}
-	c.event = nil
+	t.decided(m)
 }
 
 // accepted takes the attempt's 2xx.
 func (t *try) accepted(_ *inviteTx, m *sip.Message) {
 	t.hear()
-	c := t.call
-	c.event = m
-	if t.node >= 0 {
-		c.hand.accepted(t, m)
-	} else {
-		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
-	}
-	c.event = nil
-	if c.winner != t {
+	t.decided(m)
+	if t.call.winner != t {
 		// The sequence did not want it: hang the dialog up.
 		t.tx.owner = nil
 		t.tx.hangUp(m)
 	}
+}
+
+// decided tells the hunt, or the hand-off, of the attempt's final response.
+func (t *try) decided(m *sip.Message) {
+	c := t.call
+	c.event = m
+	if t.node >= 0 {
+		c.hand.decided(t, m)
+	} else {
+		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
+	}
+	c.event = nil
 }
 
 // lost takes the news that the attempt will have no final response.
@@ -234,8 +232,4 @@ func (t *try) hear() {
 			t.call.s.env.Evidence(t.cand.Member, t.cand.Addr, true, "")
 		}
 	}
-}
-
-func portText(p uint16) string {
-	return netip.AddrPortFrom(netip.IPv4Unspecified(), p).String()[len("0.0.0.0:"):]
 }

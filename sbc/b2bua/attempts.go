@@ -5,6 +5,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // appendAttempts appends the header line that tells the origin of a hand-off
@@ -15,8 +16,7 @@ func (c *Call) appendAttempts(dst []byte, definitive bool) []byte {
 		list = slices.Clone(c.seq.Attempts())
 	}
 	for i := range list {
-		if t := list[i].Target; t >= 0 && t < len(c.cands) {
-			m := c.cands[t].Member
+		if m := c.memberOf(&list[i]); m != nil {
 			list[i].Group, list[i].Member, list[i].Site = m.Group.Name, m.ID, c.s.cfg.Site
 		}
 	}
@@ -24,6 +24,15 @@ func (c *Call) appendAttempts(dst []byte, definitive bool) []byte {
 	dst = append(append(dst, sip.Attempts.String()...), ": "...)
 	dst = hunt.AppendAttempts(dst, list, definitive)
 	return append(dst, "\r\n"...)
+}
+
+// memberOf returns the member that an attempt of this site went to, nil for an
+// attempt of the peer site, whose list is its own.
+func (c *Call) memberOf(a *hunt.Attempt) *trunkgroup.Member {
+	if a.Site != "" || a.Target < 0 || a.Target >= len(c.cands) {
+		return nil
+	}
+	return c.cands[a.Target].Member
 }
 
 // maxTold bounds the attempts, or the tried members, that nodes tell each other

@@ -283,17 +283,7 @@ func (s *Shard) appendRequest(o *outline) []byte {
 		b = append(append(append(b, "User-Agent: "...), s.cfg.UserAgent...), "\r\n"...)
 	}
 	b = append(b, o.lines...)
-	return appendBody(b, o.contentType, o.body)
-}
-
-func appendBody(b, contentType, body []byte) []byte {
-	if len(body) > 0 && len(contentType) > 0 {
-		b = append(append(append(b, "Content-Type: "...), contentType...), "\r\n"...)
-	}
-	b = append(b, "Content-Length: "...)
-	b = strconv.AppendInt(b, int64(len(body)), 10)
-	b = append(b, "\r\n\r\n"...)
-	return append(b, body...)
+	return sip.AppendBody(b, o.contentType, o.body)
 }
 
 func (s *Shard) viaTransport(t transport.Target) string {

@@ -64,7 +64,7 @@ func (c *Call) record() *cdr.Record {
 		r.Customer = c.customer.Name
 	}
 	if c.msg != nil {
-		r.To = userOf(c.msg.Header(sip.To))
+		r.To = string(addressOf(c.msg.Header(sip.To)).User)
 		r.UserAgent = string(c.msg.Header(sip.UserAgent))
 	}
 	c.recordAttempts(r)
@@ -80,8 +80,7 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 			N: i + 1, Dialed: a.Dialed, Progress: a.Progress, Code: a.Code, Cause: a.Cause, Elapsed: a.Elapsed,
 			Group: a.Group, Member: a.Member, Site: a.Site,
 		}
-		if a.Site == "" && a.Target >= 0 && a.Target < len(c.cands) {
-			m := c.cands[a.Target].Member
+		if m := c.memberOf(&a); m != nil {
 			out.Group, out.Member, out.Site = m.Group.Name, m.ID, c.s.cfg.Site
 			c.s.env.Count(Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final})
 		}
@@ -186,16 +185,17 @@ func firstOf(a, b time.Time) time.Time {
 	return a
 }
 
-func userOf(v []byte) string {
+// addressOf returns the URI of a From or To value, empty when it cannot be read.
+func addressOf(v []byte) sip.URI {
 	a, err := sip.ParseNameAddr(v)
 	if err != nil {
-		return ""
+		return sip.URI{}
 	}
 	u, err := sip.ParseURI(a.URI)
 	if err != nil {
-		return ""
+		return sip.URI{}
 	}
-	return string(u.User)
+	return u
 }
 
 // vendorCause names what the far end said.

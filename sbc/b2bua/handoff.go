@@ -162,8 +162,8 @@ func (h *handing) budget() time.Duration {
 func (c *Call) tried() []string {
 	var keys []string
 	for _, a := range c.seq.Attempts() {
-		if a.Dialed && a.Target >= 0 && a.Target < len(c.cands) {
-			keys = append(keys, c.cands[a.Target].Member.Key)
+		if m := c.memberOf(&a); m != nil && a.Dialed {
+			keys = append(keys, m.Key)
 		}
 	}
 	return keys[max(0, len(keys)-maxTold):]
@@ -173,14 +173,7 @@ func (h *handing) progressed(t *try, m *sip.Message) {
 	h.do(h.machine.Provisional(h.call.s.now, t.node, m.Status()))
 }
 
-func (h *handing) refused(t *try, m *sip.Message) {
-	if h.settled(m) {
-		return
-	}
-	h.do(h.machine.Final(h.call.s.now, t.node, m.Status(), m.Has(sip.Attempts)))
-}
-
-func (h *handing) accepted(t *try, m *sip.Message) {
+func (h *handing) decided(t *try, m *sip.Message) {
 	if h.settled(m) {
 		return
 	}

@@ -146,17 +146,10 @@ func (c *Call) peerCouldTake(table *trunkgroup.Table, groups []*trunkgroup.Group
 	return false
 }
 
-// callerNumber is the user part of the caller's From, for the record.
+// callerNumber is the number in the caller's From, for the record.
 func callerNumber(m *sip.Message) string {
-	a, err := sip.ParseNameAddr(m.Header(sip.From))
-	if err != nil {
-		return ""
-	}
-	u, err := sip.ParseURI(a.URI)
-	if err != nil {
-		return ""
-	}
-	return string(u.Number())
+	from := addressOf(m.Header(sip.From))
+	return string(from.Number())
 }
 
 // The causes that this package gives; the sequence engine has its own.
