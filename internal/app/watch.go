@@ -200,11 +200,6 @@ func (w *watch) Ping(ctx context.Context, t prober.Target) (code int, rtt, retry
 	return w.server.Ping(ctx, t.Member, t.Addr)
 }
 
-// Send implements sbc.Interconnect.
-func (w *watch) Send(node string, kind byte, payload []byte) bool {
-	return w.app.node.Send(node, kind, payload)
-}
-
 // Evidence implements sbc.Observer.
 func (w *watch) Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string) {
 	w.monitor.Evidence(m, addr, ok, cause)
