@@ -19,6 +19,9 @@ type Query struct {
 	Normalise func(n Numbering, user []byte) ([]byte, error)
 	// Code is the final response for an error of Normalise; with nil it is 404.
 	Code func(error) int
+	// Portability returns the routing number that a called user carries, and
+	// whether it was looked up at all (NUM-01); with nil no user carries one.
+	Portability func(user []byte) (rn []byte, looked bool)
 }
 
 // Step is one step of a decision, in words.
@@ -66,13 +69,17 @@ func Explain(t *Table, v *View, q Query) Explanation {
 }
 
 type explainer struct {
-	t   *Table
-	v   *View
-	q   Query
-	out Explanation
+	t     *Table
+	v     *View
+	q     Query
+	quiet bool // nobody reads the steps
+	out   Explanation
 }
 
 func (e *explainer) say(name, format string, args ...any) {
+	if e.quiet {
+		return
+	}
 	e.out.Steps = append(e.out.Steps, Step{name, fmt.Sprintf(format, args...)})
 }
 
@@ -163,6 +170,24 @@ func (e *explainer) number(g *Group, prefix string) ([]byte, bool) {
 	return n, true
 }
 
+// portability returns the number that the route goes by: the routing number
+// where the called user carries one, else the called number itself.
+func (e *explainer) portability(g *Group, prefix string, e164 []byte) []byte {
+	if e.q.Portability == nil || e.q.Normalise == nil {
+		return e164
+	}
+	rn, looked := e.q.Portability(e.q.Called[min(len(prefix), len(e.q.Called)):])
+	if !looked || len(rn) == 0 {
+		return e164
+	}
+	by, err := e.q.Normalise(g.Numbering, rn)
+	if err != nil {
+		return e164
+	}
+	e.say("number", "was looked up for porting: routed by %s", by)
+	return by
+}
+
 // route returns the groups to try, in order.
 func (e *explainer) route(m SourceMatch) []*Group {
 	if m.Provider != nil {
@@ -187,7 +212,8 @@ func (e *explainer) route(m SourceMatch) []*Group {
 	if !ok {
 		return nil
 	}
-	groups := e.t.Providers(m.Customer, e164)
+	by := e.portability(m.Customer, m.Prefix, e164)
+	groups := e.t.Providers(m.Customer, by)
 	switch plan := m.Customer.plan; {
 	case plan == nil:
 		e.say("route", "%s has no route plan: all providers, %s", m.Customer.Name, names(groups))
@@ -195,7 +221,7 @@ func (e *explainer) route(m SourceMatch) []*Group {
 		e.say("route", "route plan %s has no route for the number: 404", plan.name)
 		e.out.Code = 404
 	default:
-		prefix, _ := plan.lookup(e164)
+		prefix, _ := plan.lookup(by)
 		e.say("route", "route plan %s, prefix %s: %s", plan.name, prefix, names(groups))
 	}
 	return groups
