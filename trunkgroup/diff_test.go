@@ -95,9 +95,13 @@ func TestCompareProperties(t *testing.T) {
 	edits := []func(*Document, int){
 		func(d *Document, n int) { d.TrunkGroups[n%3].MaxAttempts = n + 1 },
 		func(d *Document, n int) { d.TrunkGroups[0].Members[n%3].Priority = n + 1 },
-		func(d *Document, n int) { d.TrunkGroups[0].Numbers = d.TrunkGroups[0].Numbers[min(n%2, len(d.TrunkGroups[0].Numbers)):] },
+		func(d *Document, n int) {
+			d.TrunkGroups[0].Numbers = d.TrunkGroups[0].Numbers[min(n%2, len(d.TrunkGroups[0].Numbers)):]
+		},
 		func(d *Document, n int) { d.TrunkGroups = d.TrunkGroups[:4-n%2] },
-		func(d *Document, n int) { d.RoutePlans[0].Routes = d.RoutePlans[0].Routes[min(n%3, len(d.RoutePlans[0].Routes)):] },
+		func(d *Document, n int) {
+			d.RoutePlans[0].Routes = d.RoutePlans[0].Routes[min(n%3, len(d.RoutePlans[0].Routes)):]
+		},
 		func(d *Document, n int) { d.TrunkGroups[2].Members[0].Address = fmt.Sprintf("192.0.2.%d", n+10) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
