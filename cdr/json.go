@@ -58,6 +58,7 @@ func (r *Record) appendParties(w *writer) {
 	w.optional("sip_call_id", r.SIPCallID)
 	w.optional("egress_call_id", r.EgressCallID)
 	w.address("src", r.Source)
+	w.address("local", r.Local)
 	w.optional("transport", r.Transport)
 	w.optional("auth_user", r.AuthUser)
 	w.optional("user_agent", r.UserAgent)

@@ -83,6 +83,7 @@ type Record struct {
 	HangupParty Party
 
 	Source    netip.AddrPort // of the A leg
+	Local     netip.AddrPort // ours, where the caller's INVITE came in
 	Transport string         // of the A leg
 	AuthUser  string         // digest user that identified the caller
 	UserAgent string         // of the caller

@@ -65,6 +65,7 @@ type Call struct {
 	calledRaw string
 	callerRaw string
 	source    netip.AddrPort
+	local     netip.AddrPort // ours, that received the INVITE
 	proto     trunkgroup.Transport
 
 	// The hunt.

@@ -51,7 +51,7 @@ func (c *Call) record() *cdr.Record {
 		Node: c.s.cfg.Node, Site: c.s.cfg.Site, EgressSite: c.s.cfg.Site,
 		Direction: cdr.Direction(c.dir.String()),
 		Caller:    c.callerRaw, CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw, RN: c.rn,
-		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Transport: c.proto.String(),
+		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Local: c.local, Transport: c.proto.String(),
 		AuthUser: c.user,
 	}
 	if c.token.yes {

@@ -190,7 +190,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	m := p.Message
 	c := &Call{
 		s: s, msg: m, user: who.user, prefix: who.prefix, peer: p.Peer,
-		source: p.Source, proto: p.Transport, inviteSeq: m.CSeq(),
+		source: p.Source, local: p.Local, proto: p.Transport, inviteSeq: m.CSeq(),
 	}
 	s.hot = c
 	c.in = &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, call: c}
