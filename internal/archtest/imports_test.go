@@ -22,6 +22,7 @@ var rooms = []struct {
 	{"sbc/transaction", []string{"sbc/transaction"}, "transaction state machines hold no message"},
 	{"sbc/number", []string{"sbc/number", "trunkgroup"}, "number policy is a pure function of configuration"},
 	{"sbc/auth", []string{"sbc/auth", "trunkgroup"}, "digest is a pure function of configuration and clock"},
+	{"sbc/drain", []string{"sbc/drain"}, "when a node may end is a question of time and counts alone"},
 	{"sbc", []string{"sbc", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"cluster/fsm", []string{"cluster/fsm", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},
