@@ -113,7 +113,7 @@ func (n *Node) build(ctx context.Context, via dialmap.Map) error {
 
 // assemble makes the parts over open sockets.
 func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map) error {
-	streams.Listeners, streams.Advertise = s.streams, s.interconnect
+	streams.Listeners, streams.Packets, streams.Advertise = s.streams, s.beats, s.interconnect
 	var err error
 	if n.ic, err = interconnect.New(streams); err != nil {
 		return err

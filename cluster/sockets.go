@@ -11,6 +11,7 @@ type sockets struct {
 	streams         []net.Listener // interconnect, and raft when it has its own
 	gossip          net.Listener
 	packets         net.PacketConn
+	beats           net.PacketConn // of the interconnect; nil when its UDP port is taken
 	interconnect    string
 	raft            string
 	advertiseGossip string
@@ -33,6 +34,11 @@ func openSockets(cfg *Config) (s *sockets, err error) {
 	}
 	s.streams = append(s.streams, l)
 	s.interconnect = told(cfg.Interconnect, l.Addr())
+	// Without it the streams alone judge who lives: good enough where nothing is lost.
+	if s.beats, err = cfg.Network.ListenPacket(l.Addr().String()); err != nil {
+		s.beats = nil
+		cfg.Logger.Warn("no datagrams beside the interconnect's streams: its UDP port cannot be opened", "address", l.Addr().String(), "error", err)
+	}
 	s.raft = s.interconnect
 	if cfg.Raft.Address != "" {
 		l, err := cfg.Network.Listen(cfg.Raft.Address)
@@ -75,6 +81,9 @@ func (s *sockets) close() error {
 	}
 	if s.gossip != nil {
 		faults = append(faults, s.gossip.Close())
+	}
+	if s.beats != nil {
+		faults = append(faults, s.beats.Close())
 	}
 	if s.packets != nil {
 		faults = append(faults, s.packets.Close())

@@ -157,6 +157,8 @@ func (i *Interconnect) receive(conn net.Conn, remote hello.Remote) {
 			if _, err := conn.Write(out); err != nil {
 				return
 			}
+		case kind == kindSession:
+			p.announced(payload)
 		case handle != nil:
 			i.count.received.Add(1)
 			handle(remote.Node, kind, payload)

@@ -29,6 +29,9 @@ type Config struct {
 
 	// Listeners take streams of every purpose; the Interconnect closes them.
 	Listeners []net.Listener
+	// Packets carries the datagrams beside the streams, best on the port of
+	// Advertise; nil: none are sent. The Interconnect closes it.
+	Packets net.PacketConn
 	// Advertise is the host:port at which the others reach one of them.
 	Advertise string
 	// DialMap says which addresses are reached through a relay.
@@ -54,7 +57,7 @@ const (
 	connectTimeout   = 1500 * time.Millisecond // a lost SYN is repeated after 1 s; then a fresh dial is better
 	handshakeTimeout = 5 * time.Second
 	writeTimeout     = 5 * time.Second
-	idleTimeout      = 15 * time.Second // an accepted stream without a ping
+	idleTimeout      = time.Minute // an accepted stream without a ping; a lost segment may hold one up for long
 	minBackOff       = 50 * time.Millisecond
 	maxBackOff       = time.Second
 )

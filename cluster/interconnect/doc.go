@@ -35,6 +35,17 @@
 // pure state machine, Detector. A process that slept (paused, starved of CPU)
 // gives its peers one more interval before it judges them.
 //
+// # Datagrams
+//
+// A segment that TCP lost holds up everything behind it for longer than any patience
+// that sees a real death in time: at 10 % loss and 150 ms one way, streams alone give
+// dozens of false deaths per hour. So small signed datagrams go beside each stream,
+// every 100 ms, to the address where the stream ends, and say what pings say. They
+// also measure the round trip, which no lost segment falsifies. They only keep a peer
+// up, and not for longer than a stream may wait for TCP's repeats (10 s): frames go by
+// stream. The writer of a stream announces on it how its datagrams are signed. Where
+// UDP is not let through, or with a build that knows none, the streams judge alone.
+//
 // # Bounds
 //
 // Frames, queues, handshakes in flight, handshake time and write time are bounded. A

@@ -56,16 +56,17 @@ type Interconnect struct {
 	count    counters
 	refusals logs.Limiter
 
-	mu      sync.Mutex
-	seen    map[string]uint64     // highest boot number per node name
-	open    map[net.Conn]struct{} // accepted connections that Stop closes
-	pending map[string]int        // handshakes in flight by address
-	waiting int
-	ctx     context.Context
-	cancel  context.CancelFunc
-	started bool
-	stopped bool
-	wg      sync.WaitGroup
+	mu       sync.Mutex
+	seen     map[string]uint64     // highest boot number per node name
+	sessions map[uint64]*peer      // who signs datagrams so
+	open     map[net.Conn]struct{} // accepted connections that Stop closes
+	pending  map[string]int        // handshakes in flight by address
+	waiting  int
+	ctx      context.Context
+	cancel   context.CancelFunc
+	started  bool
+	stopped  bool
+	wg       sync.WaitGroup
 }
 
 // New checks the configuration. Nothing is read from the listeners before Start.
@@ -78,6 +79,7 @@ func New(cfg Config) (*Interconnect, error) {
 		cfg:      cfg,
 		onStream: make(map[hello.Purpose]func(net.Conn, hello.Remote)),
 		seen:     make(map[string]uint64),
+		sessions: make(map[uint64]*peer),
 		open:     make(map[net.Conn]struct{}),
 		pending:  make(map[string]int),
 	}
@@ -124,6 +126,10 @@ func (i *Interconnect) Start() {
 	for _, l := range i.cfg.Listeners {
 		i.wg.Go(func() { i.acceptLoop(l) })
 	}
+	if i.cfg.Packets != nil {
+		i.wg.Go(i.listenBeside)
+		i.wg.Go(i.talkBeside)
+	}
 	for _, p := range *i.peers.Load() {
 		i.launch(p)
 	}
@@ -138,6 +144,9 @@ func (i *Interconnect) Stop() {
 	for _, l := range i.cfg.Listeners {
 		// An error says only that it was closed before.
 		_ = l.Close()
+	}
+	if i.cfg.Packets != nil {
+		_ = i.cfg.Packets.Close()
 	}
 	for c := range i.open {
 		_ = c.Close()

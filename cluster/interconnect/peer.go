@@ -34,6 +34,7 @@ type peer struct {
 	}
 	shown   time.Duration // the RTT that the snapshot holds
 	inbound net.Conn      // the stream that the peer dialled
+	beside  beside        // datagrams
 }
 
 func newPeer(i *Interconnect, e Endpoint, now time.Time) *peer {

@@ -59,10 +59,16 @@ func (i *Interconnect) launch(p *peer) {
 
 // forget removes a peer that nobody lists and that stayed away.
 func (i *Interconnect) forget(p *peer) {
+	p.mu.Lock()
+	session := p.beside.in.id
+	p.mu.Unlock()
 	i.mu.Lock()
 	fresh := maps.Clone(*i.peers.Load())
 	delete(fresh, p.name)
 	i.peers.Store(&fresh)
+	if i.sessions[session] == p {
+		delete(i.sessions, session)
+	}
 	i.mu.Unlock()
 	i.publish()
 }

@@ -111,6 +111,7 @@ func (i *Interconnect) greet(conn net.Conn, id hello.Local, purpose hello.Purpos
 func (p *peer) session(ctx context.Context, conn net.Conn, remote hello.Remote) {
 	s := newStream(conn, p.i.cfg.QueueBytes)
 	p.connected(s, remote)
+	p.openBeside(s)
 	readers := make(chan struct{}, 2)
 	go func() { s.writeLoop(); readers <- struct{}{} }()
 	go func() { p.readPongs(s); readers <- struct{}{} }()
@@ -191,6 +192,7 @@ func (p *peer) connected(s *stream, remote hello.Remote) {
 // lost takes the stream away and tells the watchers.
 func (p *peer) lost(silent bool) {
 	p.out.Store(nil)
+	p.closeBeside()
 	p.mu.Lock()
 	p.detector.Reset(time.Now())
 	p.mu.Unlock()

@@ -16,11 +16,13 @@ type Stats struct {
 	DialFailures   uint64
 	Lost           uint64 // peers lost, by silence or reset
 	LostBySilence  uint64
+	Beside         uint64 // datagrams sent beside the streams
+	Strange        uint64 // datagrams received that no peer has signed, or old ones
 }
 
 type counters struct {
 	sent, received, full, down, unknown, accepted, refused, busy atomic.Uint64
-	dials, dialFailures, lost, silence                           atomic.Uint64
+	dials, dialFailures, lost, silence, beside, strange          atomic.Uint64
 }
 
 // Stats returns the counts.
@@ -32,5 +34,6 @@ func (i *Interconnect) Stats() Stats {
 		Accepted: c.accepted.Load(), Refused: c.refused.Load(), Busy: c.busy.Load(),
 		Dials: c.dials.Load(), DialFailures: c.dialFailures.Load(),
 		Lost: c.lost.Load(), LostBySilence: c.silence.Load(),
+		Beside: c.beside.Load(), Strange: c.strange.Load(),
 	}
 }

@@ -53,10 +53,15 @@ func (w *world) node(name, site string, boot uint64, adjust func(*Config, *machi
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	packets, err := m.host.ListenPacket(7000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	cfg := Config{
-		Cluster: "test", Node: name, Site: site, Boot: boot, Keys: w.keys, Listeners: []net.Listener{l}, Advertise: m.end.Address,
-		Dial:   func(ctx context.Context, a string) (net.Conn, error) { return m.host.Dial(ctx, a) },
-		Logger: slog.New(slog.DiscardHandler),
+		Cluster: "test", Node: name, Site: site, Boot: boot, Keys: w.keys, Listeners: []net.Listener{l}, Packets: packets,
+		Advertise: m.end.Address,
+		Dial:      func(ctx context.Context, a string) (net.Conn, error) { return m.host.Dial(ctx, a) },
+		Logger:    slog.New(slog.DiscardHandler),
 	}
 	if adjust != nil {
 		adjust(&cfg, m)

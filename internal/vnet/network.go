@@ -18,6 +18,7 @@ type Network struct {
 	listeners map[netip.AddrPort]*Listener
 	packets   map[netip.AddrPort]*PacketConn
 	streams   map[*half]struct{}
+	stalled   map[netip.Addr]time.Time
 	ports     uint16
 	random    *rand.Rand
 }
@@ -36,6 +37,7 @@ func New(seed uint64) *Network {
 		listeners: make(map[netip.AddrPort]*Listener),
 		packets:   make(map[netip.AddrPort]*PacketConn),
 		streams:   make(map[*half]struct{}),
+		stalled:   make(map[netip.Addr]time.Time),
 		ports:     40000,
 		random:    rand.New(rand.NewPCG(seed, seed)),
 	}
@@ -60,7 +62,7 @@ func (n *Network) SetDelay(a, b string, d time.Duration) {
 }
 
 // SetLoss sets the share of packets that are lost between two zones, both ways.
-// Streams lose nothing.
+// What a stream carries is not lost but late, as with TCP.
 func (n *Network) SetLoss(a, b string, share float64) {
 	n.change(a, b, func(l *link) { l.loss = share })
 	n.change(b, a, func(l *link) { l.loss = share })
@@ -77,6 +79,22 @@ func (n *Network) Split(a, b string) { n.Cut(a, b); n.Cut(b, a) }
 
 // Join undoes Split.
 func (n *Network) Join(a, b string) { n.Heal(a, b); n.Heal(b, a) }
+
+// Stall holds up all reads and writes of the host for d from now on: the machine
+// has no CPU for them. Timers go on, which is worse than a process that is stopped.
+func (n *Network) Stall(h *Host, d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stalled[h.addr] = time.Now().Add(d)
+}
+
+// idle is until when the host does nothing; zero when it works. The caller holds mu.
+func (n *Network) idle(h *Host) time.Time {
+	if until := n.stalled[h.addr]; time.Now().Before(until) {
+		return until
+	}
+	return time.Time{}
+}
 
 func (n *Network) change(from, to string, f func(*link)) {
 	n.mu.Lock()

@@ -55,6 +55,9 @@ func (p *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 			return 0, nil, net.ErrClosed
 		case !p.readBy.IsZero() && !time.Now().Before(p.readBy):
 			return 0, nil, os.ErrDeadlineExceeded
+		case !p.n.idle(p.host).IsZero():
+			p.n.wait(&p.changed, p.n.idle(p.host))
+			continue
 		case len(p.queue) > 0:
 			got := p.queue[0]
 			p.queue = p.queue[1:]
@@ -73,6 +76,9 @@ func (p *PacketConn) WriteTo(b []byte, to net.Addr) (int, error) {
 	}
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
+	for until := p.n.idle(p.host); !p.closed && !until.IsZero(); until = p.n.idle(p.host) {
+		p.n.wait(&p.changed, until)
+	}
 	if p.closed {
 		return 0, net.ErrClosed
 	}

@@ -25,7 +25,9 @@ type half struct {
 	changed  signal
 }
 
-// segment is one write on its way; fin says that the writer closed.
+// segment is one write on its way; fin says that the writer closed. at is when it
+// can be read: never before the segment ahead of it, which is TCP's head-of-line
+// wait.
 type segment struct {
 	at   time.Time
 	data []byte
@@ -35,7 +37,10 @@ type segment struct {
 func (h *half) link() link { return h.n.links[[2]string{h.from.zone, h.to.zone}] }
 
 func (h *half) push(s segment) {
-	s.at = time.Now().Add(h.link().delay)
+	s.at = time.Now().Add(h.link().delay + h.n.lateBy(h, len(s.data)))
+	if last := len(h.segments) - 1; last >= 0 && h.segments[last].at.After(s.at) {
+		s.at = h.segments[last].at
+	}
 	h.segments = append(h.segments, s)
 	h.size += len(s.data)
 	h.changed.wake()
@@ -79,7 +84,9 @@ func (c *Conn) Read(b []byte) (int, error) {
 			return 0, os.ErrDeadlineExceeded
 		}
 		wake := c.readBy
-		if len(c.in.segments) > 0 && !c.in.link().cut {
+		if idle := c.n.idle(c.in.to); !idle.IsZero() {
+			wake = idle
+		} else if len(c.in.segments) > 0 && !c.in.link().cut {
 			s := &c.in.segments[0]
 			if !now.Before(s.at) {
 				if s.fin {
@@ -115,6 +122,9 @@ func (c *Conn) Write(b []byte) (int, error) {
 			return 0, errors.New("vnet: broken pipe")
 		case !c.writeBy.IsZero() && !time.Now().Before(c.writeBy):
 			return 0, os.ErrDeadlineExceeded
+		case !c.n.idle(c.out.from).IsZero():
+			c.n.wait(&c.out.changed, c.n.idle(c.out.from))
+			continue
 		case c.out.size < window:
 			c.out.push(segment{data: append([]byte(nil), b...)})
 			return len(b), nil
@@ -203,7 +213,7 @@ func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 		case there.cut || back.cut:
 			arrives = time.Time{}
 		case arrives.IsZero():
-			arrives = time.Now().Add(there.delay + back.delay)
+			arrives = time.Now().Add(there.delay + back.delay + h.n.connectLateBy(there, back))
 		}
 		if !arrives.IsZero() && !time.Now().Before(arrives) {
 			mine, theirs := h.n.pair(h, l.host, netip.AddrPortFrom(h.addr, h.n.port()), to)

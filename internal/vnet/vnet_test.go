@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,5 +122,42 @@ func TestPackets(t *testing.T) {
 		if got < 400 || got > 600 {
 			t.Errorf("%d of 1000 packets came through a loss of one half", got)
 		}
+	})
+}
+
+// On a lossy link what a stream carries comes late and in order: the segment
+// behind a lost one waits for it, and each repeat waits twice as long.
+func TestStreamOnALossyLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(3)
+		near, far := streams(t, n)
+		n.SetLoss("a", "b", 0.2)
+		const writes = 2000
+		sent := make([]time.Time, writes)
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			for i := range writes {
+				sent[i] = time.Now()
+				near.Write([]byte{byte(i)})
+				time.Sleep(250 * time.Millisecond)
+			}
+		})
+		late := map[time.Duration]int{}
+		for i := range writes {
+			b := make([]byte, 1)
+			if _, err := io.ReadFull(far, b); err != nil || b[0] != byte(i) {
+				t.Fatalf("octet %d: %v, %v", i, b, err)
+			}
+			late[time.Since(sent[i])-50*time.Millisecond]++
+		}
+		// One timeout is the round trip and 200 ms; the next one is twice that.
+		const rto = 300 * time.Millisecond
+		if late[0] < writes/2 || late[rto] < writes/20 || late[3*rto] < writes/100 {
+			t.Errorf("late by %v", late)
+		}
+		if waits := late[rto-250*time.Millisecond]; waits == 0 {
+			t.Error("nothing waited behind a lost segment")
+		}
+		writer.Wait()
 	})
 }
