@@ -26,6 +26,7 @@ type testCluster struct {
 	dead map[netip.AddrPort]bool   // far ends that say nothing
 	code map[netip.AddrPort]int    // what the others answer; default 200
 	sent map[string]map[string]int // node -> member -> probes
+	deaf map[string]netip.AddrPort // a far end that one node cannot reach
 	cut  map[string]bool           // nodes that are off the network: no probe is answered, nothing is carried
 }
 
@@ -49,7 +50,7 @@ func newCluster(t *testing.T, table *trunkgroup.Table, names ...string) *testClu
 	t.Helper()
 	c := &testCluster{
 		t: t, start: time.Now(), dead: make(map[netip.AddrPort]bool), code: make(map[netip.AddrPort]int),
-		sent: make(map[string]map[string]int), cut: make(map[string]bool),
+		sent: make(map[string]map[string]int), cut: make(map[string]bool), deaf: make(map[string]netip.AddrPort),
 	}
 	for _, name := range names {
 		c.nodes = append(c.nodes, c.newNode(name, nil))
@@ -145,7 +146,7 @@ func (n *testNode) Ping(ctx context.Context, t prober.Target) (int, time.Duratio
 		c.sent[n.name] = make(map[string]int)
 	}
 	c.sent[n.name][t.Member.Key]++
-	silent, code := c.dead[t.Addr] || c.cut[n.name], c.code[t.Addr]
+	silent, code := c.dead[t.Addr] || c.cut[n.name] || c.deaf[n.name] == t.Addr, c.code[t.Addr]
 	c.mu.Unlock()
 	if silent {
 		<-ctx.Done()

@@ -227,3 +227,50 @@ func TestDEC25_KnobsExpire(t *testing.T) {
 		t.Error("a word that is over is taken")
 	}
 }
+
+// Whatever order records arrive in: what a reader follows is one observer's newest record as it was sent, the owner's if that is young, and
+// never a mixture (DEC-13).
+func TestDEC13_NeverMerged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mon := &trunkgroup.Monitoring{Enabled: true, Interval: 10 * time.Second, DownInterval: 5 * time.Second, Timeout: time.Second}
+		store, key := NewStore(), Key{Member: "g/m"}
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		sent := map[string]Held{} // the newest of each observer
+		for range rapid.IntRange(1, 40).Draw(t, "records") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 8000).Draw(t, "ms")) * time.Millisecond)
+			r := Record{
+				Key: key, Node: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "observer"),
+				Boot: rapid.Uint64Range(1, 3).Draw(t, "boot"), Seq: rapid.Uint64Range(1, 9).Draw(t, "seq"),
+				State:  rapid.SampledFrom([]trunkgroup.State{trunkgroup.Active, trunkgroup.Trying, trunkgroup.Down}).Draw(t, "state"),
+				Reason: rapid.StringN(1, 8, -1).Draw(t, "reason"), Changes: rapid.Uint64().Draw(t, "changes"),
+			}
+			was, known := sent[r.Node]
+			fresh := !known || r.Boot > was.Boot || r.Boot == was.Boot && r.Seq > was.Seq
+			if store.Put(now, r) != fresh {
+				t.Fatalf("%+v after %+v: taken %v", r, was.Record, !fresh)
+			}
+			if fresh {
+				sent[r.Node] = Held{r, now}
+			}
+			owner := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "owner")
+			got, until := store.Choose(now, key, owner, mon)
+			if got == nil {
+				for _, h := range sent {
+					if now.Sub(h.Received) < young(mon) {
+						t.Fatalf("nobody is followed although %+v is young", h)
+					}
+				}
+				continue
+			}
+			if *got != sent[got.Node] {
+				t.Fatalf("followed %+v, which %s never said: %+v", *got, got.Node, sent[got.Node])
+			}
+			if h, ok := sent[owner]; ok && now.Sub(h.Received) < young(mon) && got.Node != owner {
+				t.Fatalf("followed %s, the owner %s has a young record", got.Node, owner)
+			}
+			if !until.After(now) {
+				t.Fatal("the choice ended before it was made")
+			}
+		}
+	})
+}
