@@ -84,4 +84,6 @@ const (
 	OpenClosed
 	// OpenGiveUp asks the owner to give up its hunt as on a CANCEL.
 	OpenGiveUp
+	// OpenReturned: the node does not take an INVITE that was passed to it.
+	OpenReturned
 )

@@ -109,6 +109,7 @@ const (
 	EventRetransmission
 	EventAuthFailure
 	EventLoop
+	EventPassed
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -118,7 +119,7 @@ type Event struct {
 	Member *trunkgroup.Member
 	// Direction of the call is "inbound" or "outbound".
 	Direction string
-	// From and To are sites, for EventHandoff.
+	// From and To are sites, for EventHandoff; To is a node, for EventPassed.
 	From, To string
 	// Result and Reason are label values: words of ours, never text of a
 	// message.

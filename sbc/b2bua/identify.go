@@ -33,6 +33,14 @@ func (s *Shard) invite(p *Packet, key uint64) {
 		// not read and never crosses.
 		s.env.Count(Event{Kind: EventHandoffHeader})
 	}
+	if s.pass(p, key) {
+		return
+	}
+	s.begin(p, key)
+}
+
+// begin takes an INVITE here.
+func (s *Shard) begin(p *Packet, key uint64) {
 	who, ok := s.identify(p)
 	if !ok {
 		return
@@ -55,6 +63,7 @@ func (s *Shard) invite(p *Packet, key uint64) {
 		s.env.Count(Event{Kind: EventLoop, Reason: "handoff_replay"})
 		return
 	}
+	s.noteInvite(p)
 	c := s.newCall(p, key, who)
 	c.trying()
 	c.route(who)
@@ -218,12 +227,14 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 }
 
 // requestBase is where requests towards the caller go while its Contact says
-// nothing better: back to where the INVITE came from.
+// nothing better: back to where the INVITE came from. The connection of a node
+// that passed the INVITE on is not ours, and soon nobody's (DEC-19).
 func requestBase(p *Packet) transport.Target {
-	return transport.Target{
-		Transport: p.Transport, Addr: p.Source, Listener: p.Listener,
-		Flow: p.Flow, Node: p.Peer, ViaNode: p.Relay,
+	t := transport.Target{Transport: p.Transport, Addr: p.Source, Listener: p.Listener, Node: p.Peer}
+	if p.Relay == "" {
+		t.Flow = p.Flow
 	}
+	return t
 }
 
 // withoutTag returns a From or To value without its tag parameter.

@@ -93,6 +93,7 @@ func (c *Call) shareState(state OpenState) {
 // Shared takes what another node tells of an open INVITE.
 func (s *Shard) Shared(now time.Time, node string, o Open) {
 	s.now, s.hot = now, nil
+	s.passedNews(node, o)
 	switch o.State {
 	case OpenBegun:
 		if s.cfg.Verifier != nil {
@@ -132,6 +133,7 @@ func (s *Shard) NodeLost(now time.Time, node string) {
 			s.releaseInvites(key)
 		}
 	}
+	s.losePassed(node)
 }
 
 // sweepOpen drops, now and then, the entries that nobody closed in time.

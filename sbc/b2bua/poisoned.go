@@ -17,6 +17,8 @@ func (s *Shard) Poisoned() {
 		delete(s.server, x.in.key)
 	case *heldInvite:
 		x.release()
+	case *passedInvite:
+		x.drop()
 	}
 	c := callOf(s.hot)
 	s.hot = nil

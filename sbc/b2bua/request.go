@@ -73,7 +73,7 @@ func (s *Shard) outside(p *Packet, key uint64) {
 			return
 		}
 	}
-	if s.closed(p) {
+	if s.returned(p) || s.closed(p) {
 		return
 	}
 	switch m.Method() {
@@ -83,7 +83,7 @@ func (s *Shard) outside(p *Packet, key uint64) {
 		// An OPTIONS to us is answered whatever its Max-Forwards is: the
 		// SBC is its target (RFC 3261 11, 16.3).
 		table, _ := s.env.Routing()
-		if table == nil || s.env.Isolated() {
+		if table == nil || s.env.Isolated() || s.drain.Announce {
 			s.refuse(p, 503, "", "")
 			return
 		}
@@ -170,7 +170,7 @@ func (s *Shard) ack(p *Packet) {
 		l.call.acked(l, m)
 		return
 	}
-	if known {
+	if known || s.followPassed(p) {
 		return
 	}
 	if owner, ok := s.remoteOwner(m); ok && owner.Up {
@@ -197,6 +197,9 @@ func (s *Shard) cancel(p *Packet, key uint64) {
 		// The INVITE has its final response: the CANCEL has no effect
 		// (RFC 3261 9.2).
 		s.reject(p, key, 200, "")
+		return
+	}
+	if s.followPassed(p) {
 		return
 	}
 	if e, ok := s.open[s.openKey(m)]; ok && p.Relay == "" && s.env.Up(e.node) {

@@ -39,6 +39,11 @@ type Shard struct {
 	alarms  alarms
 	seen    geo.Seen // call ids that peer sites handed to us
 	closing bool     // no call begins any more
+	drain   DrainOrder
+	passed  map[uint64]*passedInvite // INVITEs that siblings have in our place, by the key of DEC-03
+	passing int                      // those of them without a final response
+	// lastInvite is when a caller began the last call here.
+	lastInvite time.Time
 	hot     any      // what is being worked on: a *Call, a responder or a timed
 }
 
@@ -80,6 +85,7 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		invites: make(map[uint64]*Call),
 		open:    make(map[uint64]openEntry),
 		held:    make(map[uint64]*heldInvite),
+		passed:  make(map[uint64]*passedInvite),
 		linger:  transaction.NewLinger[transport.Target](lingerLimit),
 		alarms:  alarms{epoch: now},
 	}
@@ -174,6 +180,8 @@ type Stats struct {
 	Lingering int
 	// Open INVITEs known of other nodes.
 	Open int
+	// Passed INVITEs that a sibling has in our place, without final response.
+	Passed int
 }
 
 // Stats returns the shard's numbers.
@@ -181,6 +189,7 @@ func (s *Shard) Stats() Stats {
 	return Stats{
 		Calls: len(s.calls), Transactions: len(s.server) + len(s.client),
 		Dialogs: len(s.dialogs), Lingering: s.linger.Len(), Open: len(s.open),
+		Passed: s.passing,
 	}
 }
 

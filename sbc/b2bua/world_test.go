@@ -43,6 +43,7 @@ type world struct {
 	told     []string                  // nodes that were told something alone
 	unsent   []uint64                  // refs of what could not be sent to a node
 	forward  []string
+	passed   []Packet // what went to another node, as it was
 	pinged   []PingResult
 	isolated bool
 	blame    []string
@@ -193,6 +194,7 @@ func (w *world) Forward(n string, p *Packet) bool {
 		return false
 	}
 	w.forward = append(w.forward, n+" "+p.Message.Method())
+	w.passed = append(w.passed, *p)
 	return true
 }
 
