@@ -10,6 +10,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/monitor/recent"
 	"github.com/tandem-sbc/tandem/sbc"
 )
 
@@ -22,6 +23,7 @@ type App struct {
 	server  *sbc.Server // nil on a witness
 	watch   *watch
 	desk    *desk
+	recent  *recent.Ring // what the last calls asked
 	started time.Time
 
 	failed   chan error // why the process must end, at most one
@@ -49,6 +51,7 @@ func (a *App) onStop(name string, run func(ctx context.Context) error) {
 func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*App, error) {
 	queue := newLogs(log.Handler())
 	a := &App{cfg: cfg, logs: queue, log: slog.New(queue).With("node", cfg.Name, "site", cfg.Site), started: time.Now(), failed: make(chan error, 1)}
+	a.recent = recent.New(recent.DefaultSize)
 	if err := a.build(ctx, build); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}

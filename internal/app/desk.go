@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ type desk struct {
 
 func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
-	backend := admin.Backend{Health: d, Nodes: d, Config: d, Metrics: a.watch.meter.all.Handler()}
+	backend := admin.Backend{Health: d, Nodes: d, Config: d, ConfigLog: d, Metrics: a.watch.meter.all.Handler()}
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain = d, d, d
 	}
@@ -183,11 +184,11 @@ func (d *desk) peers(list *admin.NodeList, st cluster.Status, role func(string) 
 // Document implements admin.Config.
 func (d *desk) Document(context.Context) (admin.Document, error) {
 	st := d.app.node.Status()
-	doc := admin.Document{Cluster: st.Cluster, Source: st.Source}
+	doc := admin.Document{Cluster: st.Cluster}
 	if e, ok := d.app.node.Current(); ok {
-		doc.Generation, doc.Revision = e.Version.Generation, e.Version.Revision
-		doc.Author, doc.Reason, doc.At, doc.Text = e.Author, e.Reason, &e.At, string(e.Document)
+		doc = documentReply(st.Cluster, e)
 	}
+	doc.Source = st.Source
 	return doc, nil
 }
 
@@ -198,6 +199,7 @@ func (d *desk) Apply(ctx context.Context, c admin.Change) (admin.Applied, error)
 	change := cluster.Change{Document: c.Text, Author: c.Author, Reason: c.Reason, ExpectRevision: c.Expect, Key: c.Key}
 	var v trunkgroup.Version
 	var err error
+	before, _ := a.node.Current()
 	if c.DryRun {
 		if v, err = a.node.Check(change); err == nil && a.cfg.Witness {
 			_, err = Compile(c.Text, v) // a witness keeps documents unread
@@ -206,6 +208,9 @@ func (d *desk) Apply(ctx context.Context, c admin.Change) (admin.Applied, error)
 		v, err = a.node.Propose(ctx, change)
 	}
 	out.Generation, out.Revision = v.Generation, v.Revision
+	if err == nil && (c.DryRun || v == before.Version) && before.Version.Revision > 0 && bytes.Equal(before.Document, c.Text) {
+		out.Unchanged, out.Generation, out.Revision = true, before.Version.Generation, before.Version.Revision
+	}
 	return out, adminError(err)
 }
 

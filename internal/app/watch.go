@@ -216,6 +216,7 @@ func (w *watch) Finished(r *cdr.Record) {
 	r.Cluster = w.app.cfg.Cluster.ID
 	w.records.Write(r)
 	w.lines.add(r)
+	w.app.recent.Add(r)
 }
 
 // Count implements sbc.Observer.

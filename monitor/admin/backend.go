@@ -14,9 +14,11 @@ type Backend struct {
 	Nodes   Nodes
 	Members Members
 	Config  Config
-	Calls   Calls
-	Explain Explainer
-	Metrics http.Handler // GET /metrics
+	// ConfigLog is the history of what Config holds.
+	ConfigLog ConfigLog
+	Calls     Calls
+	Explain   Explainer
+	Metrics   http.Handler // GET /metrics
 }
 
 // Health says how the node does.

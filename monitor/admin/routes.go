@@ -50,6 +50,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		apply.MaxBodyBytes = s.cfg.MaxDocument
 		huma.Register(api, apply, s.applyConfig)
 	}
+	s.registerConfig(api)
 	if b.Calls != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/calls", "list-calls", "Calls of this node"), s.calls)
 	} else {

@@ -141,6 +141,7 @@ type Applied struct {
 	Generation uint64 `json:"generation"`
 	Revision   uint64 `json:"revision"`
 	DryRun     bool   `json:"dry_run,omitempty"`
+	Unchanged  bool   `json:"unchanged,omitempty" doc:"The document was in force already: no revision was made."`
 }
 
 // Call is one call that is up.
