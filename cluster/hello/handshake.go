@@ -12,9 +12,16 @@ import (
 // On an error the stream is useless; a Remote with a name then tells who
 // refused.
 func Dial(rw io.ReadWriter, l Local, purpose Purpose, target string) (Remote, error) {
-	mine, err := l.message(purpose, target, l.Keys.Primary())
+	offer := l.Keys.Primary()
+	if l.Keys.Has(l.Offer) {
+		offer = l.Offer
+	}
+	mine, err := l.message(purpose, target, offer)
 	if err != nil {
 		return Remote{}, err
+	}
+	if l.Renewal {
+		mine.flags |= flagRenewal
 	}
 	sent, err := send(rw, mine)
 	if err != nil {
@@ -27,11 +34,15 @@ func Dial(rw io.ReadWriter, l Local, purpose Purpose, target string) (Remote, er
 	if theirs.cluster != l.Cluster {
 		return Remote{}, ErrCluster
 	}
+	if theirs.key != offer {
+		return Remote{}, &UnknownKeyError{Offered: offer, Peer: theirs.key, Held: l.Keys.Has(theirs.key)}
+	}
 	version, err := common(mine, theirs)
 	if err != nil {
 		return Remote{}, err
 	}
-	dialerKey := l.Keys.Derive(dialerLabel)
+	dialerKey, _ := l.Keys.DeriveFor(offer, dialerLabel)
+	acceptorKey, _ := l.Keys.DeriveFor(offer, acceptorLabel)
 	proof := mac(dialerKey, sent, received)
 	start := time.Now()
 	if _, err := rw.Write(proof); err != nil {
@@ -41,7 +52,7 @@ func Dial(rw io.ReadWriter, l Local, purpose Purpose, target string) (Remote, er
 	if _, err := io.ReadFull(rw, answer[:]); err != nil {
 		return Remote{}, fmt.Errorf("hello: read proof: %w", err)
 	}
-	want := mac(l.Keys.Derive(acceptorLabel), sent, received, answer[:1])
+	want := mac(acceptorKey, sent, received, answer[:1])
 	if !hmac.Equal(want, answer[1:]) {
 		return Remote{}, ErrKey
 	}
@@ -50,7 +61,10 @@ func Dial(rw io.ReadWriter, l Local, purpose Purpose, target string) (Remote, er
 	if err := status(answer[0]).err(); err != nil {
 		return r, err
 	}
-	if target != "" && r.Node != target {
+	switch {
+	case l.Proven != "" && r.Node != l.Proven:
+		return r, ErrForged
+	case target != "" && r.Node != target:
 		return r, ErrIdentity
 	}
 	return r, nil
@@ -68,7 +82,7 @@ func Accept(rw io.ReadWriter, l Local, takes func(Purpose) bool) (Remote, error)
 	}
 	dialerKey, ok := l.Keys.DeriveFor(theirs.key, dialerLabel)
 	if !ok {
-		return Remote{}, ErrKey
+		return Remote{}, l.unknownKey(rw, theirs)
 	}
 	acceptorKey, _ := l.Keys.DeriveFor(theirs.key, acceptorLabel)
 	mine, err := l.message(theirs.purpose, theirs.node, theirs.key)

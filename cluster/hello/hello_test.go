@@ -61,10 +61,10 @@ func TestHandshake(t *testing.T) {
 		t.Fatalf("dialer: %v, acceptor: %v", x.err, y.err)
 	}
 	x.remote.RTT = 0
-	if want := (Remote{Node: "ash-1", Site: "dallas", Address: "ash-1:7950", Boot: 9, Seen: 3, Purpose: Raft, Version: 1}); x.remote != want {
+	if want := (Remote{Node: "ash-1", Site: "dallas", Address: "ash-1:7950", Boot: 9, Seen: 3, Purpose: Raft, Version: 1, Key: ring(t, "a").Primary()}); x.remote != want {
 		t.Errorf("the dialer learned %+v, want %+v", x.remote, want)
 	}
-	if want := (Remote{Node: "dal-1", Site: "dallas", Address: "dal-1:7950", Boot: 3, Purpose: Raft, Version: 1}); y.remote != want {
+	if want := (Remote{Node: "dal-1", Site: "dallas", Address: "dal-1:7950", Boot: 3, Purpose: Raft, Version: 1, Key: ring(t, "a").Primary()}); y.remote != want {
 		t.Errorf("the acceptor learned %+v, want %+v", y.remote, want)
 	}
 }
@@ -90,7 +90,7 @@ func TestHandshakeRefusals(t *testing.T) {
 		cut              bool  // the dialer sees only that the stream ended
 	}{
 		{name: "another cluster", d: other, a: local(t, "ash-1", 9), acceptor: ErrCluster, cut: true},
-		{name: "another key", d: stranger, a: local(t, "ash-1", 9), acceptor: ErrKey, cut: true},
+		{name: "another key", d: stranger, a: local(t, "ash-1", 9), dialer: ErrKey, acceptor: ErrKey},
 		{name: "the old key during a rotation", d: local(t, "dal-1", 3), a: rotated},
 		{name: "another node than meant", d: local(t, "dal-1", 3), a: local(t, "ash-1", 9), target: "ash-2", dialer: ErrIdentity, acceptor: ErrIdentity},
 		{name: "itself", d: self, a: local(t, "ash-1", 9), dialer: ErrSelf, acceptor: ErrSelf},

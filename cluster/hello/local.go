@@ -30,6 +30,7 @@ var (
 	ErrSelf     = errors.New("hello: the peer has this node's own name")
 	ErrBoot     = errors.New("hello: the peer has seen a later boot of this node")
 	ErrPurpose  = errors.New("hello: the peer does not take streams of this purpose")
+	ErrForged   = errors.New("hello: the name that the peer gives is not that of its certificate")
 )
 
 // Local is what this node says of itself.
@@ -40,6 +41,15 @@ type Local struct {
 	Address string // advertised interconnect address, host:port
 	Boot    uint64
 	Keys    *keyring.Keyring
+	// Offer, when it is in Keys, is the secret that a dialer proves instead of the
+	// primary one.
+	Offer keyring.ID
+	// Proven is the name in the certificate that the other side showed below this
+	// handshake; empty without TLS. Another name is refused.
+	Proven string
+	// Renewal tells the acceptor that the stream takes the place of one that still
+	// stands (dialer only).
+	Renewal bool
 	// Seen returns the highest boot number seen of a node, 0 when none. Nil means none.
 	Seen func(node string) uint64
 }
@@ -53,6 +63,8 @@ type Remote struct {
 	Seen    uint64 // the highest boot of this node that the peer saw
 	Purpose Purpose
 	Version uint8         // of the stream's protocol
+	Key     keyring.ID    // the secret that both sides proved
+	Renewal bool          // acceptor only: see Local.Renewal
 	RTT     time.Duration // dialer only: the time from its proof to the answer
 }
 
@@ -65,6 +77,7 @@ const (
 	statusSelf
 	statusBoot
 	statusPurpose
+	statusForged
 )
 
 func (s status) err() error {
@@ -79,6 +92,8 @@ func (s status) err() error {
 		return ErrBoot
 	case statusPurpose:
 		return ErrPurpose
+	case statusForged:
+		return ErrForged
 	}
 	return fmt.Errorf("hello: refused with status %d", uint8(s))
 }
@@ -86,6 +101,9 @@ func (s status) err() error {
 // judge decides on a member whose proof was good.
 func (l *Local) judge(m message, takes func(Purpose) bool) status {
 	switch {
+	case l.Proven != "" && m.node != l.Proven:
+		// DEC-08: the name in the certificate is the identity, not what the node says.
+		return statusForged
 	case m.node == l.Node:
 		return statusSelf
 	case m.target != "" && m.target != l.Node:
@@ -127,7 +145,10 @@ func (l *Local) message(p Purpose, peer string, key keyring.ID) (*message, error
 }
 
 func (m *message) remote(version uint8) Remote {
-	return Remote{Node: m.node, Site: m.site, Address: m.address, Boot: m.boot, Seen: m.seen, Version: version}
+	return Remote{
+		Node: m.node, Site: m.site, Address: m.address, Boot: m.boot, Seen: m.seen, Version: version,
+		Key: m.key, Renewal: m.flags&flagRenewal != 0,
+	}
 }
 
 // common returns the highest version that both sides speak.

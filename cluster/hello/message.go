@@ -23,6 +23,8 @@ var magic = [4]byte{'T', 'N', 'D', 'M'}
 var (
 	ErrTruncated = errors.New("hello: truncated message")
 	ErrMagic     = errors.New("hello: not a tandem node")
+	// ErrTLS: the peer begins a TLS handshake and this node has no certificate.
+	ErrTLS = errors.New("hello: the peer speaks TLS and this node does not: name a certificate in cluster.tls")
 )
 
 // Purpose says what a stream is for.
@@ -64,7 +66,11 @@ type message struct {
 	site     string
 	address  string // the sender's advertised interconnect address
 	target   string // the node that a dialer means to reach; empty when any will do
+	flags    uint8  // 0 of a build that does not send them
 }
+
+// flagRenewal marks a stream that takes the place of one which still stands.
+const flagRenewal uint8 = 1
 
 // append adds the encoded message to dst.
 func (m *message) append(dst []byte) []byte {
@@ -78,7 +84,7 @@ func (m *message) append(dst []byte) []byte {
 		dst = append(dst, byte(len(s)))
 		dst = append(dst, s...)
 	}
-	return dst
+	return append(dst, m.flags)
 }
 
 // decode reads a message; octets behind the known fields are ignored.
@@ -101,6 +107,9 @@ func decode(b []byte) (message, error) {
 		}
 		n := 1 + int(rest[0])
 		*s, rest = string(rest[1:n]), rest[n:]
+	}
+	if len(rest) > 0 {
+		m.flags = rest[0]
 	}
 	return m, nil
 }

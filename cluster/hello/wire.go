@@ -22,6 +22,9 @@ func receive(r io.Reader) (message, []byte, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return message{}, nil, fmt.Errorf("hello: read: %w", err)
 	}
+	if head == [2]byte{0x16, 0x03} { // the head of a TLS record
+		return message{}, nil, ErrTLS
+	}
 	n := int(binary.BigEndian.Uint16(head[:]))
 	if n > MaxMessage {
 		return message{}, nil, fmt.Errorf("hello: a message of %d octets, at most %d are read", n, MaxMessage)
