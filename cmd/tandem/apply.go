@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os/user"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,13 +22,22 @@ const headerFormat = "# tandem revision %d.%d\n"
 var header = regexp.MustCompile(`^# tandem revision \d+\.(\d+)\r?\n`)
 
 func (c *cli) configShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var revision string
+	cmd := &cobra.Command{
 		Use: "show", Short: "Print the document in force",
-		Long: "Prints the cluster document that is in force, as it was written, after a line that names its revision.",
+		Long: "Prints the cluster document that is in force, or with --revision an earlier one, as it was written,\nafter a line that names its revision.",
 		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var d admin.Document
-			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/config"}, &d); err != nil {
+			path := "/v1/config"
+			if revision != "" {
+				n, err := parseRevision(revision)
+				if err != nil {
+					return err
+				}
+				path = "/v1/config/revisions/" + strconv.FormatUint(n, 10)
+			}
+			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: path}, &d); err != nil {
 				return err
 			}
 			switch {
@@ -43,6 +50,8 @@ func (c *cli) configShowCommand() *cobra.Command {
 			return err
 		}),
 	}
+	cmd.Flags().StringVar(&revision, "revision", "", "an earlier revision, such as 1.7")
+	return cmd
 }
 
 // applyFlags are the flags of config apply.
@@ -64,27 +73,17 @@ that nobody's change is lost (exit code 4); --force applies it all the same.`,
 	}
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why; kept with the revision")
 	cmd.Flags().StringVar(&f.author, "author", "", "who; the user of this process unless given")
-	cmd.Flags().StringVar(&f.revision, "revision", "", "apply only while this revision is in force, such as 1.7")
+	cmd.Flags().StringVar(&f.revision, "expect", "", "apply only while this revision is in force, such as 1.7")
+	cmd.Flags().StringVar(&f.revision, "revision", "", "the same as --expect")
 	cmd.Flags().BoolVar(&f.force, "force", false, "apply over whatever is in force")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "let the node check it, and change nothing")
 	return cmd
 }
 
 func (c *cli) apply(cmd *cobra.Command, path string, f applyFlags) error {
-	_, text, err := c.readDocument(path)
+	text, expect, err := c.editedDocument(path, f.revision)
 	if err != nil {
 		return err
-	}
-	expect := f.revision
-	if m := header.FindSubmatch(text); m != nil {
-		expect = cmp.Or(expect, string(m[1]))
-		text = bytes.TrimPrefix(text, m[0])
-	}
-	if _, revision, ok := strings.Cut(expect, "."); ok {
-		expect = revision // as it is shown: generation.revision
-	}
-	if _, err := strconv.ParseUint(expect, 10, 64); err != nil && expect != "" {
-		return usage("tandem node list shows revisions, such as 1.7", "--revision wants a number, not %q", f.revision)
 	}
 	if f.force {
 		expect = ""
@@ -101,15 +100,7 @@ func (c *cli) apply(cmd *cobra.Command, path string, f applyFlags) error {
 	if err != nil {
 		return hintConflict(err, path)
 	}
-	if c.output == "json" {
-		return c.print(done, nil)
-	}
-	what := "is in force"
-	if done.DryRun {
-		what = "would be in force"
-	}
-	_, err = fmt.Fprintf(c.out, "revision %d.%d of cluster %s %s\n", done.Generation, done.Revision, done.Cluster, what)
-	return err
+	return c.printApplied(&done)
 }
 
 // hintConflict says how to go on after somebody else's change.

@@ -13,7 +13,8 @@ import (
 )
 
 func (c *cli) configCommand() *cobra.Command {
-	return group("config", "The cluster document", c.configCheckCommand(), c.configApplyCommand(), c.configShowCommand())
+	return group("config", "The cluster document", c.configCheckCommand(), c.configPlanCommand(), c.configApplyCommand(), c.configShowCommand(),
+		c.configHistoryCommand(), c.configDiffCommand(), c.configRollbackCommand())
 }
 
 func (c *cli) configCheckCommand() *cobra.Command {

@@ -18,6 +18,9 @@ type node struct {
 	change   admin.Change
 	order    admin.Order
 	question admin.Question
+	rollback admin.Rollback
+	compared [2]uint64
+	repeated bool  // what is applied is in force already
 	err      error // of every change
 }
 
@@ -63,6 +66,9 @@ func (n *node) Apply(_ context.Context, c admin.Change) (admin.Applied, error) {
 	if _, err := yamldoc.Decode("", c.Text); err != nil {
 		return admin.Applied{}, err
 	}
+	if n.repeated {
+		return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision, Unchanged: true}, nil
+	}
 	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1, DryRun: c.DryRun}, nil
 }
 
@@ -88,7 +94,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Config: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,4 +106,50 @@ func (n *node) serve(t *testing.T, token string) string {
 		}
 	})
 	return s.Addr().String()
+}
+
+func (n *node) Plan(_ context.Context, c admin.Change) (admin.Plan, error) {
+	n.change = c
+	if c.Expect != nil && *c.Expect != n.document.Revision {
+		return admin.Plan{}, &admin.ConflictError{Expected: *c.Expect, Current: n.document.Revision}
+	}
+	would, err := yamldoc.Decode("", c.Text)
+	if err != nil {
+		return admin.Plan{}, err
+	}
+	p := admin.Plan{Cluster: "example", Generation: 1, Revision: n.document.Revision, Same: string(c.Text) == n.document.Text, Oldest: &noon}
+	if was, err := yamldoc.Decode("", []byte(n.document.Text)); err == nil {
+		p.Diff = trunkgroup.Compare(was, would, 100)
+	} else {
+		p.Diff = trunkgroup.Compare(nil, would, 100)
+	}
+	p.Equal = p.Diff.Equal()
+	p.Calls = trunkgroup.Replay{Asked: 10000, Different: 12, Shifts: []trunkgroup.Shift{{
+		Calls: 12, Was: "outbound from acme to carrier-a [dallas: gw]", Would: "outbound from acme: 404", Examples: []string{"+12145550100 from acme at noon"},
+	}}}
+	return p, nil
+}
+
+func (n *node) History(context.Context) (admin.History, error) {
+	return admin.History{Cluster: "example", Revisions: []admin.Revision{
+		{Generation: 1, Revision: 6, Author: "ann", Reason: "first", At: &noon, Bytes: 120, Sum: "00112233445566778899"},
+		{Generation: 1, Revision: 7, Author: "bob", Reason: "new carrier", At: &noon, Bytes: 140, Sum: "aabbccddeeff00112233", State: "in force"},
+	}}, nil
+}
+
+func (n *node) Revision(_ context.Context, revision uint64) (admin.Document, error) {
+	if revision > n.document.Revision {
+		return admin.Document{}, fmt.Errorf("%w: revision %d", admin.ErrNotFound, revision)
+	}
+	return admin.Document{Cluster: "example", Generation: 1, Revision: revision, Text: "old\n"}, nil
+}
+
+func (n *node) Compare(ctx context.Context, from, to uint64) (admin.Plan, error) {
+	n.compared = [2]uint64{from, to}
+	return n.Plan(ctx, admin.Change{Text: []byte(smallDocument)})
+}
+
+func (n *node) Rollback(_ context.Context, r admin.Rollback) (admin.Applied, error) {
+	n.rollback = r
+	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1}, n.err
 }
