@@ -25,6 +25,7 @@ var rooms = []struct {
 	{"sbc/drain", []string{"sbc/drain"}, "when a node may end is a question of time and counts alone"},
 	{"sbc", []string{"sbc", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"cluster/fsm", []string{"cluster/fsm", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},
+	{"cluster/soft", []string{"cluster/soft"}, "soft state is pure and carries values that it does not read"},
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},
 	{"cluster/interconnect", []string{"cluster/interconnect", "cluster/hello", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "the interconnect carries bytes and knows no domain type"},
 	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
