@@ -114,7 +114,7 @@ func readOpens(b []byte, fn func(o b2bua.Open)) error {
 				Nonce: binary.BigEndian.Uint64(b[25:]), Second: binary.BigEndian.Uint32(b[33:]), Count: binary.BigEndian.Uint32(b[37:]),
 			},
 		}
-		if o.State >= b2bua.OpenBegun && o.State <= b2bua.OpenGiveUp {
+		if o.State >= b2bua.OpenBegun && o.State <= b2bua.OpenParted {
 			fn(o)
 		}
 	}

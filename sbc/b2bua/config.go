@@ -86,4 +86,7 @@ const (
 	OpenGiveUp
 	// OpenReturned: the node does not take an INVITE that was passed to it.
 	OpenReturned
+	// OpenParted: the node that passed an INVITE ends; its sibling answers the
+	// caller itself.
+	OpenParted
 )

@@ -48,6 +48,11 @@ func (s *Shard) known(p *Packet, key uint64) bool {
 		return false
 	}
 	if e.branch == s.branchHash(m) {
+		if p.Relay != "" {
+			// Whoever passes it on knows that the other node is lost.
+			delete(s.open, open)
+			return false
+		}
 		// A retransmission: the owner answers it, we say nothing.
 		s.env.Forward(e.node, p)
 		return true
@@ -113,6 +118,8 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 			delete(s.open, o.Key)
 			s.releaseInvites(o.Key)
 		}
+	case OpenParted:
+		s.parted(node, o.Key)
 	case OpenGiveUp:
 		if c, ok := s.invites[o.Key]; ok && c.phase == hunting {
 			c.end.party = partyCaller
@@ -133,6 +140,7 @@ func (s *Shard) NodeLost(now time.Time, node string) {
 			s.releaseInvites(key)
 		}
 	}
+	s.loseRelay(node)
 	s.losePassed(node)
 }
 

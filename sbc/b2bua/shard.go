@@ -44,7 +44,7 @@ type Shard struct {
 	passing int                      // those of them without a final response
 	// lastInvite is when a caller began the last call here.
 	lastInvite time.Time
-	hot     any      // what is being worked on: a *Call, a responder or a timed
+	hot        any // what is being worked on: a *Call, a responder or a timed
 }
 
 // responder is a client transaction.

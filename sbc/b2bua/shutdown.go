@@ -17,6 +17,7 @@ const causeShutdown = "NODE_STOPPED"
 // shard must go on being stepped until the far ends have answered.
 func (s *Shard) Shutdown(now time.Time) {
 	s.now, s.hot, s.closing = now, nil, true
+	s.part()
 	list := make([]*Call, 0, len(s.calls))
 	for c := range s.calls {
 		list = append(list, c)
@@ -31,16 +32,7 @@ func (s *Shard) Shutdown(now time.Time) {
 func (c *Call) shutDown() {
 	switch c.phase {
 	case hunting:
-		for _, t := range c.tries {
-			if t.tx != nil {
-				t.tx.abandon()
-			}
-		}
-		if c.hand != nil {
-			c.hand.cancel()
-		}
-		c.end.party = partySystem
-		c.fail(503, causeShutdown)
+		c.giveUp(causeShutdown)
 	case answered, up:
 		c.end.cause = causeShutdown
 		c.hangUpBoth("Reason: SIP;cause=503;text=\"node stops\"\r\n")
@@ -49,6 +41,20 @@ func (c *Call) shutDown() {
 		c.remove()
 	case ending, over:
 	}
+}
+
+// giveUp ends a hunt for reasons of ours.
+func (c *Call) giveUp(cause string) {
+	for _, t := range c.tries {
+		if t.tx != nil {
+			t.tx.abandon()
+		}
+	}
+	if c.hand != nil {
+		c.hand.cancel()
+	}
+	c.end.party = partySystem
+	c.fail(503, cause)
 }
 
 // closed answers a request that would begin something at a node that stops. It

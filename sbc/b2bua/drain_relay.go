@@ -1,0 +1,56 @@
+package b2bua
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tandem-sbc/tandem/sbc/transport"
+)
+
+// This file is about the node by which a passed INVITE came: the caller's
+// responses leave by its sockets until it goes.
+
+// part tells the siblings that we end: they answer the callers themselves.
+func (s *Shard) part() {
+	for _, e := range s.passed {
+		if !e.closed {
+			s.env.ShareWith(e.node, Open{
+				Key: e.open, CallHash: CallHash(s.seed, e.p.Message.CallID()), Branch: e.branch, State: OpenParted,
+			})
+		}
+	}
+}
+
+// parted takes the news that the node by which an INVITE came ends.
+func (s *Shard) parted(node string, key uint64) {
+	if c, ok := s.invites[key]; ok && c.in != nil && c.in.reply.ViaNode == node {
+		c.in.reply = direct(c.in.reply)
+	}
+}
+
+// direct is a caller's address as this node reaches it by itself.
+func direct(t transport.Target) transport.Target {
+	t.ViaNode, t.Flow = "", 0
+	return t
+}
+
+// loseRelay takes the loss of a node by which INVITEs came. It may live, and takes
+// up itself what nobody has answered: that is given up here, for two nodes must
+// not ring for one caller. An answer finds its own way.
+func (s *Shard) loseRelay(node string) {
+	var lost []*Call
+	for c := range s.calls {
+		switch {
+		case c.phase == hunting && c.in != nil && c.in.reply.ViaNode == node:
+			lost = append(lost, c)
+		case c.answerTo.ViaNode == node:
+			c.answerTo = direct(c.answerTo)
+		}
+	}
+	slices.SortFunc(lost, func(a, b *Call) int { return strings.Compare(a.id, b.id) })
+	for _, c := range lost {
+		s.hot = c
+		c.giveUp(causePeerLost)
+	}
+	s.hot = nil
+}
