@@ -19,6 +19,8 @@ const (
 	AlarmSave = "config_save"
 	// AlarmHalted: a command of a later build stopped the state machine.
 	AlarmHalted = "config_halted"
+	// AlarmCanary: this node went back from a canary to the revision before it (DEC-25).
+	AlarmCanary = "config_canary_breach"
 	// AlarmBoot: peers have seen a later boot of this node; it must be restarted.
 	AlarmBoot = "boot_stale"
 	// AlarmClock: the clocks of this node and of a peer differ by more than two

@@ -27,6 +27,8 @@ func (n *Node) keep() {
 		case <-n.nudge:
 		}
 		n.watchQuorum()
+		n.takeCensus(time.Now())
+		n.publisher.poke()
 		n.watchVersion()
 		n.watchClocks()
 		if n.raft.State() == raft.Leader {

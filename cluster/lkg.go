@@ -52,14 +52,32 @@ func decodeLKG(b []byte) (fsm.Entry, error) {
 // moment leaves at least one of the two files whole.
 func saveLKG(dir string, e *fsm.Entry) error {
 	path := filepath.Join(dir, lkgFile)
-	err := os.Rename(path, filepath.Join(dir, lkgPrevious))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	fresh := path + ".next"
+	// A disk that is full fails here, with both files as they were.
+	err := writeDurable(fresh, encodeLKG(e))
+	if err != nil {
 		return fmt.Errorf("cluster: last known good: %w", err)
 	}
-	if err := writeDurable(path, encodeLKG(e)); err != nil {
+	err = os.Rename(path, filepath.Join(dir, lkgPrevious))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.Rename(fresh, path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("cluster: last known good: %w", err)
 	}
 	return nil
+}
+
+// loadFile reads one of the files.
+func loadFile(path string) (fsm.Entry, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fsm.Entry{}, err
+	}
+	return decodeLKG(b)
 }
 
 // HasDocument reports whether a data directory holds a document that its node has
@@ -75,13 +93,9 @@ func loadLKG(dir string) (fsm.Entry, bool, error) {
 	var faults []error
 	for _, name := range []string{lkgFile, lkgPrevious} {
 		path := filepath.Join(dir, name)
-		b, err := os.ReadFile(path)
+		e, err := loadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		}
-		var e fsm.Entry
-		if err == nil {
-			e, err = decodeLKG(b)
 		}
 		if err == nil {
 			return e, true, errors.Join(faults...)

@@ -8,28 +8,42 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // machine is the shim between raft and the pure state machine. Raft calls it from
 // one goroutine; readers come from everywhere.
 type machine struct {
 	cluster string
-	offer   func(fsm.Entry) // a document became current
-	halted  func(error)     // the state takes no more commands
+	site    string
+	offer   func(offer) // a document became the one of this node's site
+	halted  func(error) // the state takes no more commands
 
 	mu    sync.Mutex
 	state *fsm.State
 }
 
-func newMachine(cluster string, offer func(fsm.Entry), halted func(error)) *machine {
-	return &machine{cluster: cluster, offer: offer, halted: halted, state: fsm.New(cluster)}
+// offer is a document for this node's site, with whether it is a canary there.
+type offer struct {
+	fsm.Entry
+	canary bool
+}
+
+func newMachine(cluster, site string, offer func(offer), halted func(error)) *machine {
+	return &machine{cluster: cluster, site: site, offer: offer, halted: halted, state: fsm.New(cluster)}
+}
+
+// effective returns what the site of this node is to run. The caller holds mu.
+func (m *machine) effective() (offer, bool) {
+	e, canary, ok := m.state.Effective(m.site)
+	return offer{e, canary}, ok
 }
 
 // Apply implements raft.FSM; the response is an fsm.Result.
 func (m *machine) Apply(log *raft.Log) any {
 	m.mu.Lock()
 	result := m.state.Apply(log.Data)
-	current, ok := m.state.Current()
+	current, ok := m.effective()
 	stop := m.state.Halted()
 	m.mu.Unlock()
 	if stop != nil {
@@ -71,7 +85,7 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	}
 	m.mu.Lock()
 	m.state = state
-	current, ok := state.Current()
+	current, ok := m.effective()
 	m.mu.Unlock()
 	if ok {
 		m.offer(current)
@@ -79,14 +93,45 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	return nil
 }
 
-// current returns the state machine's document; false before the first.
+// current returns the cluster's document, which is no canary; false before the
+// first.
 func (m *machine) current() (fsm.Entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.Current()
 }
 
-func (m *machine) history() []fsm.Entry {
+// mine returns the document of this node's site; false before the first.
+func (m *machine) mine() (fsm.Entry, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.effective()
+	return e.Entry, ok
+}
+
+// canary returns the revision that one site tries; false when there is none.
+func (m *machine) canary() (fsm.Revision, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Canary()
+}
+
+// version returns the highest version, a canary's included.
+func (m *machine) version() trunkgroup.Version {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Version()
+}
+
+// encoded returns the whole state as a snapshot holds it.
+func (m *machine) encoded() ([]byte, error) {
+	m.mu.Lock()
+	state := m.state.Clone()
+	m.mu.Unlock()
+	return state.Snapshot()
+}
+
+func (m *machine) history() []fsm.Revision {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.History()

@@ -20,8 +20,9 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// Protocol is the version of what nodes say to each other by gossip and frames.
-const Protocol = 1
+// Protocol is the version of what nodes say to each other by gossip, by frames and in
+// the log. 2 knows canaries (package fsm, kinds 2 to 5).
+const Protocol = 2
 
 // Node is this process as a member of the cluster.
 type Node struct {
@@ -36,6 +37,7 @@ type Node struct {
 	machine   *machine
 	publisher *publisher
 	alarms    alarms
+	census    census
 	raft      *consensus // set by Start
 
 	onRecord  []func(gossip.Record)
@@ -74,7 +76,7 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n.alarms.tell = append(n.alarms.tell, n.logAlarm)
 	n.publisher = newPublisher(&n.cfg, &n.alarms)
-	n.machine = newMachine(cfg.Cluster, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
+	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
 	if n.store, err = openStore(cfg.DataDir); err != nil {
 		return nil, err
 	}

@@ -54,24 +54,29 @@ const retryPause = 100 * time.Millisecond
 // Errors: what Compile says of the document, *fsm.ConflictError, *RefusedError,
 // ErrNoLeader.
 func (n *Node) Propose(ctx context.Context, c Change) (trunkgroup.Version, error) {
+	command, err := n.command(c)
+	if err != nil {
+		return trunkgroup.Version{}, err
+	}
+	return n.commit(ctx, command, true)
+}
+
+// commit has a command applied and, when wait is set, waits until this node runs
+// what came of it.
+func (n *Node) commit(ctx context.Context, command []byte, wait bool) (trunkgroup.Version, error) {
+	if _, ok := n.running(); !ok {
+		return trunkgroup.Version{}, fmt.Errorf("%w: this node is not started", ErrNoLeader)
+	}
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, DefaultProposeTimeout)
 		defer cancel()
 	}
-	if _, ok := n.running(); !ok {
-		return trunkgroup.Version{}, fmt.Errorf("%w: this node is not started", ErrNoLeader)
-	}
-	command, err := n.command(c)
-	if err != nil {
-		return trunkgroup.Version{}, err
-	}
 	version, err := n.submit(ctx, command)
-	if err != nil {
-		return version, err
+	if err == nil && wait {
+		n.awaitVersion(ctx, version)
 	}
-	n.awaitVersion(ctx, version)
-	return version, nil
+	return version, err
 }
 
 // Check says what Propose would say of a change before it asks the leader, and the
@@ -89,6 +94,16 @@ func (n *Node) Check(c Change) (trunkgroup.Version, error) {
 
 // command validates a change and encodes it.
 func (n *Node) command(c Change) ([]byte, error) {
+	set := n.set(c)
+	if err := set.Check(); err != nil {
+		return nil, &RefusedError{Message: err.Error()}
+	}
+	_, err := n.validate(set.Document, set.Generation)
+	return set.Append(nil), err
+}
+
+// set is the command of a change.
+func (n *Node) set(c Change) *fsm.Set {
 	set := &fsm.Set{
 		Cluster: n.cfg.Cluster, Expect: c.ExpectRevision, Author: c.Author, Reason: c.Reason,
 		Key: c.Key, At: time.Now(), Document: c.Document,
@@ -96,33 +111,31 @@ func (n *Node) command(c Change) ([]byte, error) {
 	if set.Key == "" {
 		set.Key = rand.Text()
 	}
-	next := n.newest()
 	if c.RaiseGeneration {
-		set.Generation = next.Generation + 1
-		next.Generation++
+		set.Generation = n.newest().Generation + 1
 	}
-	if err := set.Check(); err != nil {
-		return nil, &RefusedError{Message: err.Error()}
-	}
+	return set
+}
+
+// validate compiles a document as it would be the next revision; generation 0 is the
+// current one. Errors: trunkgroup.Faults and *RefusedError.
+func (n *Node) validate(document []byte, generation uint64) (*trunkgroup.Table, error) {
+	next := n.newest()
+	next.Generation = max(next.Generation, generation)
 	next.Revision++
-	err := n.validate(set.Document, next)
+	t, err := n.cfg.table(document, next)
 	if _, faults := errors.AsType[trunkgroup.Faults](err); err != nil && !faults {
 		err = &RefusedError{Message: err.Error()}
 	}
-	return set.Append(nil), err
-}
-
-func (n *Node) validate(document []byte, v trunkgroup.Version) error {
-	_, err := n.cfg.table(document, v)
-	return err
+	return t, err
 }
 
 // newest returns the highest version that this node knows of.
 func (n *Node) newest() trunkgroup.Version {
 	running, _, _, _ := n.publisher.state()
 	v := trunkgroup.Version{Cluster: n.cfg.Cluster, Generation: 1}
-	if e, ok := n.machine.current(); ok {
-		v = e.Version
+	if known := n.machine.version(); known.Revision > 0 {
+		v = known
 	}
 	if running.Version.Newer(v) {
 		v = running.Version
@@ -191,12 +204,23 @@ func (n *Node) conclude(a answer, command []byte) (trunkgroup.Version, error) {
 		return a.version, nil
 	case verdictConflict:
 		e := &fsm.ConflictError{Have: a.version}
-		if set, err := fsm.DecodeSet(command); err == nil && set.Expect != nil {
-			e.Expected = *set.Expect
+		if expect := expected(command); expect != nil {
+			e.Expected = *expect
 		}
 		return a.version, e
 	}
 	return a.version, &RefusedError{Message: a.message}
+}
+
+// expected is the revision that the author of a command saw; nil when it names none.
+func expected(command []byte) *uint64 {
+	switch c, _ := fsm.Decode(command); c := c.(type) {
+	case *fsm.Set:
+		return c.Expect
+	case *fsm.Stage:
+		return c.Expect
+	}
+	return nil
 }
 
 // noLeader says why a write is not possible, in an operator's words.

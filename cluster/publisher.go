@@ -58,8 +58,16 @@ type publisher struct {
 	done    chan struct{}
 	started bool
 
+	breaches chan breach
+
+	// Of the goroutine that publishes, after start.
+	canary    bool      // what runs is a canary
+	previous  fsm.Entry // what ran before it; zero when that is not known
+	unwritten bool      // what runs is not on disk
+
 	mu      sync.Mutex
-	offered *fsm.Entry
+	offered *offer
+	fallen  *Fallback // the canary that this node does not run any more
 	running fsm.Entry // zero before the first
 	table   *trunkgroup.Table
 	source  string
@@ -75,7 +83,7 @@ func newPublisher(cfg *Config, a *alarms) *publisher {
 	return &publisher{
 		cluster: cfg.Cluster, dir: cfg.DataDir, compile: cfg.table, alarms: a, log: cfg.Logger,
 		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-		changed: make(chan struct{}),
+		changed: make(chan struct{}), breaches: make(chan breach),
 	}
 }
 
@@ -97,6 +105,7 @@ func (p *publisher) load() error {
 		return nil
 	}
 	p.run(e, table, SourceDisk)
+	p.loadCanary(e.Version)
 	return nil
 }
 
@@ -109,16 +118,13 @@ func (p *publisher) start() {
 }
 
 // offer takes a document; of several that wait only the newest is published.
-func (p *publisher) offer(e fsm.Entry) {
+func (p *publisher) offer(o offer) {
 	p.mu.Lock()
-	if p.offered == nil || !p.offered.Version.Newer(e.Version) {
-		p.offered = &e
+	if p.offered == nil || !p.offered.Version.Newer(o.Version) {
+		p.offered = &o
 	}
 	p.mu.Unlock()
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	p.poke()
 }
 
 // loop works until close.
@@ -128,19 +134,28 @@ func (p *publisher) loop() {
 		select {
 		case <-p.stop:
 			return
+		case b := <-p.breaches:
+			b.done <- p.fallBack(b)
+			continue
 		case <-p.wake:
 		}
 		p.mu.Lock()
-		e, running := p.offered, p.running.Version
+		o, running := p.offered, p.running
 		p.offered = nil
 		p.mu.Unlock()
-		if e != nil {
-			p.consider(e, running)
+		if o != nil {
+			p.consider(o, running.Version)
+		} else if p.unwritten {
+			p.save(&running)
 		}
 	}
 }
 
-func (p *publisher) consider(e *fsm.Entry, running trunkgroup.Version) {
+func (p *publisher) consider(o *offer, running trunkgroup.Version) {
+	e := &o.Entry
+	if o.canary && p.fellFrom(e.Version) {
+		return
+	}
 	switch decide(p.cluster, running, e.Version) {
 	case refuseForeign:
 		p.count(&p.foreign)
@@ -151,6 +166,7 @@ func (p *publisher) consider(e *fsm.Entry, running trunkgroup.Version) {
 		p.count(&p.lower)
 	case alreadyRuns:
 		p.confirm(e)
+		p.tryCanary(o.canary, e.Version)
 	case publishIt:
 		table, err := p.compile(e.Document, e.Version)
 		if err != nil {
@@ -158,6 +174,12 @@ func (p *publisher) consider(e *fsm.Entry, running trunkgroup.Version) {
 			return
 		}
 		p.alarms.clear(AlarmCompile)
+		if o.canary && !p.canary {
+			p.mu.Lock()
+			p.previous = p.running
+			p.mu.Unlock()
+		}
+		p.tryCanary(o.canary, e.Version)
 		p.save(e)
 		p.publish(table)
 		p.run(*e, table, SourceRaft)
@@ -188,7 +210,9 @@ func (p *publisher) refuseFaulty(e *fsm.Entry, err error) {
 
 // save writes the document; a disk that fails does not keep a table from running.
 func (p *publisher) save(e *fsm.Entry) {
-	if err := saveLKG(p.dir, e); err != nil {
+	err := saveLKG(p.dir, e)
+	p.unwritten = err != nil
+	if err != nil {
 		p.count(&p.unsaved)
 		p.log.Error("last known good document cannot be saved", "error", err)
 		p.alarms.raise(AlarmSave, err.Error())
@@ -227,6 +251,14 @@ func (p *publisher) count(c *uint64) {
 	p.mu.Lock()
 	*c++
 	p.mu.Unlock()
+}
+
+// poke makes the loop try again what could not be written.
+func (p *publisher) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
 }
 
 // close ends loop, if it was started, and waits for it.

@@ -52,7 +52,7 @@ func newDesk(dir string) *desk {
 }
 
 // take considers a document as the loop does.
-func (d *desk) take(e fsm.Entry) { d.consider(&e, d.running.Version) }
+func (d *desk) take(e fsm.Entry) { d.consider(&offer{Entry: e}, d.running.Version) }
 
 func (d *desk) alarmed(name string) bool {
 	for _, a := range d.alarms.list() {
@@ -131,9 +131,9 @@ func TestTableRunsThoughTheDiskFails(t *testing.T) {
 }
 
 func TestMachineHalts(t *testing.T) {
-	var offered []fsm.Entry
+	var offered []offer
 	var halted error
-	m := newMachine("test", func(e fsm.Entry) { offered = append(offered, e) }, func(err error) { halted = err })
+	m := newMachine("test", "dallas", func(o offer) { offered = append(offered, o) }, func(err error) { halted = err })
 	set := func(document string) []byte {
 		return (&fsm.Set{Cluster: "test", Document: []byte(document)}).Append(nil)
 	}

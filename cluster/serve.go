@@ -52,17 +52,30 @@ func (n *Node) answerProposal(conn net.Conn) error {
 	return writeBlock(conn, a.append(nil))
 }
 
+// acceptable is what the leader says of a command beyond its bounds.
+func (n *Node) acceptable(c fsm.Command) error {
+	switch c := c.(type) {
+	case *fsm.Set:
+		_, err := n.validate(c.Document, c.Generation)
+		return err
+	case *fsm.Stage:
+		_, err := n.validate(c.Document, 0)
+		return errors.Join(n.allSpeak(canaryProtocol), err)
+	case *fsm.Recall:
+		return n.allSpeak(canaryProtocol)
+	}
+	return nil
+}
+
 // apply is the leader's part: it checks the command again, since this build may
 // know better than the proposer's, and commits it.
 func (n *Node) apply(ctx context.Context, command []byte) answer {
-	set, err := fsm.DecodeSet(command)
+	c, err := fsm.Decode(command)
 	if err == nil {
-		err = set.Check()
+		err = c.Check()
 	}
 	if err == nil {
-		next := n.newest()
-		next.Revision++
-		err = n.validate(set.Document, next)
+		err = n.acceptable(c)
 	}
 	if err != nil {
 		return answer{verdict: verdictRefused, message: err.Error()}

@@ -45,8 +45,8 @@ type Status struct {
 	Running     trunkgroup.Version // version of the running table
 	Source      string             // SourceDisk, SourceRaft or SourceNone
 	PublishedAt time.Time
-	// Document is the version of the state machine; revision 0 before the first, and
-	// after a restart until there is a leader.
+	// Document is the version that the state machine has for this node's site; revision
+	// 0 before the first, and after a restart until there is a leader.
 	Document trunkgroup.Version
 	// StaleFor is how long there has been no quorum: changes may exist that this node
 	// does not know. 0 while there is one.
@@ -72,7 +72,7 @@ func (n *Node) Status() Status {
 		Gossip: n.gossip.Stats(), Interconnect: n.ic.Stats(),
 		Document: trunkgroup.Version{Cluster: n.cfg.Cluster, Generation: 1},
 	}
-	if e, ok := n.machine.current(); ok {
+	if e, ok := n.machine.mine(); ok {
 		s.Document = e.Version
 	}
 	n.mu.Lock()
@@ -130,20 +130,21 @@ func (n *Node) Table() *trunkgroup.Table {
 	return t
 }
 
-// Current returns the newest document that this node knows; false when none. After
-// a restart without quorum that is the last known good one.
+// Current returns the newest document that this node knows for its site; false when
+// none. After a restart without quorum that is the last known good one; while a
+// canary is tried in the site, it is the canary's (see Canary and History).
 func (n *Node) Current() (fsm.Entry, bool) {
 	running, _, _, _ := n.publisher.state()
-	e, ok := n.machine.current()
+	e, ok := n.machine.mine()
 	if !ok || running.Version.Newer(e.Version) {
 		return running, running.Version.Revision > 0
 	}
 	return e, true
 }
 
-// History returns the revisions that the cluster remembers, oldest first; empty
-// after a restart until there is a leader.
-func (n *Node) History() []fsm.Entry { return n.machine.history() }
+// History returns the revisions that the cluster remembers, oldest first, with what
+// became of those that were canaries; empty after a restart until there is a leader.
+func (n *Node) History() []fsm.Revision { return n.machine.history() }
 
 // Boot returns the boot number of this process (DEC-13).
 func (n *Node) Boot() uint64 { return n.boot }

@@ -25,7 +25,7 @@ func (n *Node) watchVersion() {
 	if running.Version.Revision == 0 || !n.caughtUp() || n.quorumAge() > 0 {
 		return
 	}
-	e, ok := n.machine.current()
+	e, ok := n.machine.mine()
 	if !ok {
 		e.Version.Cluster, e.Version.Generation = n.cfg.Cluster, 1
 	}

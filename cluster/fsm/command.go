@@ -11,15 +11,35 @@ import (
 // highest that it applies.
 const CommandVersion = 1
 
-// kindSet is the kind of a Set command. A kind is never used for another end.
-const kindSet = 1
+// Kinds of commands. A kind is never used for another end. A build of protocol 1
+// knows kindSet only and halts at the others, so none may be proposed while such a
+// build is a member.
+const (
+	kindSet     = 1
+	kindStage   = 2
+	kindPromote = 3
+	kindAbandon = 4
+	kindRecall  = 5
+)
 
 // Bounds of a command's fields in octets.
 const (
 	MaxDocument = 16 << 20
 	MaxReason   = 4096
-	MaxName     = 256 // cluster, author and key
+	MaxName     = 256 // cluster, site, author and key
 )
+
+// ErrUnknownCommand is wrapped when a command comes from a later build.
+var ErrUnknownCommand = errors.New("fsm: unknown command")
+
+// Command is one change of the state: *Set, *Stage, *Decide or *Recall.
+type Command interface {
+	// Check reports a command that is outside the bounds.
+	Check() error
+	// Append adds the encoded command to dst.
+	Append(dst []byte) []byte
+	apply(s *State) Result
+}
 
 // Set replaces the cluster document.
 type Set struct {
@@ -35,10 +55,7 @@ type Set struct {
 	Document []byte
 }
 
-// ErrUnknownCommand is wrapped when a command comes from a later build.
-var ErrUnknownCommand = errors.New("fsm: unknown command")
-
-// Check reports a command that is outside the bounds.
+// Check implements Command.
 func (c *Set) Check() error {
 	switch {
 	case c.Cluster == "":
@@ -47,17 +64,27 @@ func (c *Set) Check() error {
 		return errors.New("fsm: a change without a document")
 	case len(c.Document) > MaxDocument:
 		return fmt.Errorf("fsm: the document has %d octets, at most %d are possible", len(c.Document), MaxDocument)
-	case len(c.Reason) > MaxReason:
-		return fmt.Errorf("fsm: the reason has %d octets, at most %d are possible", len(c.Reason), MaxReason)
-	case len(c.Author) > MaxName, len(c.Key) > MaxName, len(c.Cluster) > MaxName:
-		return fmt.Errorf("fsm: author, key and cluster have at most %d octets each", MaxName)
+	}
+	return checkTexts(c.Reason, c.Author, c.Key, c.Cluster)
+}
+
+// checkTexts bounds the texts of a command.
+func checkTexts(reason string, names ...string) error {
+	if len(reason) > MaxReason {
+		return fmt.Errorf("fsm: the reason has %d octets, at most %d are possible", len(reason), MaxReason)
+	}
+	for _, name := range names {
+		if len(name) > MaxName {
+			return fmt.Errorf("fsm: author, key, site and cluster have at most %d octets each", MaxName)
+		}
 	}
 	return nil
 }
 
-// Append adds the encoded command to dst.
-func (c *Set) Append(dst []byte) []byte {
-	dst = append(dst, CommandVersion, kindSet)
+// Append implements Command.
+func (c *Set) Append(dst []byte) []byte { return c.fields(append(dst, CommandVersion, kindSet)) }
+
+func (c *Set) fields(dst []byte) []byte {
 	dst = appendOctets(dst, c.Cluster)
 	dst = binary.AppendUvarint(dst, c.Generation)
 	if c.Expect != nil {
@@ -72,29 +99,45 @@ func (c *Set) Append(dst []byte) []byte {
 	return appendOctets(dst, c.Document)
 }
 
-// DecodeSet reads a command. An error wraps ErrUnknownCommand when a later build
-// wrote it and ErrMalformed otherwise. The document shares b's memory.
-func DecodeSet(b []byte) (*Set, error) {
-	r := reader{b: b}
-	version, kind := r.octet(), r.octet()
-	if r.bad || version == 0 {
-		return nil, ErrMalformed
-	}
-	if version > CommandVersion || kind != kindSet {
-		return nil, fmt.Errorf("%w: version %d, kind %d; this build knows version %d", ErrUnknownCommand, version, kind, CommandVersion)
-	}
-	c := &Set{Cluster: r.text(MaxName), Generation: r.number()}
+func (r *reader) set() Set {
+	c := Set{Cluster: r.text(MaxName), Generation: r.number()}
 	switch r.octet() {
 	case 0:
 	case 1:
 		expect := r.number()
 		c.Expect = &expect
 	default:
-		return nil, ErrMalformed
+		r.bad = true
 	}
 	c.Author, c.Reason, c.Key = r.text(MaxName), r.text(MaxReason), r.text(MaxName)
 	c.At = r.moment()
 	c.Document = r.octets(MaxDocument)
+	return c
+}
+
+// Decode reads a command. An error wraps ErrUnknownCommand when a later build
+// wrote it and ErrMalformed otherwise. The document shares b's memory.
+func Decode(b []byte) (Command, error) {
+	r := reader{b: b}
+	version, kind := r.octet(), r.octet()
+	if r.bad || version == 0 || kind == 0 {
+		return nil, ErrMalformed
+	}
+	if version > CommandVersion || kind > kindRecall {
+		return nil, fmt.Errorf("%w: version %d, kind %d; this build knows version %d", ErrUnknownCommand, version, kind, CommandVersion)
+	}
+	var c Command
+	switch kind {
+	case kindSet:
+		set := r.set()
+		c = &set
+	case kindStage:
+		c = &Stage{Site: r.text(MaxName), Set: r.set()}
+	case kindPromote, kindAbandon:
+		c = r.decide(kind == kindPromote)
+	case kindRecall:
+		c = &Recall{Revision: r.revision()}
+	}
 	if !r.end() {
 		return nil, ErrMalformed
 	}

@@ -3,6 +3,7 @@ package fsm
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -47,4 +48,69 @@ func (r *reader) entry() Entry {
 		Author:  r.text(MaxName), Reason: r.text(MaxReason), At: r.moment(),
 		Document: r.octets(MaxDocument),
 	}
+}
+
+// RevisionState says what became of a revision.
+type RevisionState uint8
+
+// States of a revision.
+const (
+	// Applied became the cluster's at once.
+	Applied RevisionState = 0
+	// Staged is a canary: the document of one site.
+	Staged RevisionState = 1
+	// Promoted was a canary and became the cluster's.
+	Promoted RevisionState = 2
+	// Abandoned was a canary and never became the cluster's.
+	Abandoned RevisionState = 3
+)
+
+// String names the state as operators read it.
+func (s RevisionState) String() string {
+	switch s {
+	case Applied:
+		return "applied"
+	case Staged:
+		return "canary"
+	case Promoted:
+		return "promoted"
+	case Abandoned:
+		return "abandoned"
+	}
+	return fmt.Sprintf("state(%d)", uint8(s))
+}
+
+func (s RevisionState) known() bool { return s <= Abandoned }
+
+// Revision is an entry of the history with what became of it.
+type Revision struct {
+	Entry
+	State RevisionState
+	Site  string // where it was a canary; empty when it was none
+	// Who promoted or abandoned the canary, why and when.
+	DecidedBy  string
+	DecidedFor string
+	DecidedAt  time.Time
+}
+
+// plain reports a revision that was never a canary: all that protocol 1 knows.
+func (v *Revision) plain() bool {
+	return v.State == Applied && v.Site == "" && v.DecidedBy == "" && v.DecidedFor == "" && v.DecidedAt.IsZero()
+}
+
+func (v *Revision) append(dst []byte) []byte {
+	dst = append(v.Append(dst), byte(v.State))
+	for _, s := range []string{v.Site, v.DecidedBy, v.DecidedFor} {
+		dst = appendOctets(dst, s)
+	}
+	return binary.AppendUvarint(dst, millis(v.DecidedAt))
+}
+
+func (r *reader) revision() Revision {
+	v := Revision{
+		Entry: r.entry(), State: RevisionState(r.octet()), Site: r.text(MaxName),
+		DecidedBy: r.text(MaxName), DecidedFor: r.text(MaxReason), DecidedAt: r.moment(),
+	}
+	r.bad = r.bad || !v.State.known()
+	return v
 }

@@ -168,7 +168,7 @@ func TestStateProperties(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "commands") {
 			c := drawSet(t)
 			wire := c.Append(nil)
-			again, err := DecodeSet(wire)
+			again, err := Decode(wire)
 			if err != nil || !bytes.Equal(again.Append(nil), wire) {
 				t.Fatalf("%+v became %+v, %v", c, again, err)
 			}
@@ -213,7 +213,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("a snapshot of another cluster: %v", err)
 	}
 	later := bytes.Clone(b)
-	later[len(snapshotMagic)-1]++
+	later[len(snapshotMagic)] = snapshotCanary + 1
 	if _, err := Restore("test", later); !errors.Is(err, ErrUnknownSnapshot) {
 		t.Errorf("a snapshot of a later build: %v", err)
 	}
@@ -224,11 +224,15 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-func FuzzDecodeSet(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	f.Add(set("document", expect(7), key("k")))
 	f.Add(set("d", generation(2)))
+	f.Add(stage("e", "dallas"))
+	f.Add((&Decide{Cluster: "test", Promote: true, Revision: 7, Author: "ann", Reason: "good", Key: "k", At: at}).Append(nil))
+	f.Add((&Decide{Cluster: "test"}).Append(nil))
+	f.Add((&Recall{Revision{Entry: Entry{Version: version(1, 2), Document: []byte("x")}, State: Abandoned, Site: "dallas"}}).Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := DecodeSet(b)
+		c, err := Decode(b)
 		if err == nil && !bytes.Equal(c.Append(nil), b) {
 			t.Fatalf("% x is not the encoding of what was read from it", b)
 		}
@@ -240,6 +244,9 @@ func FuzzRestore(f *testing.F) {
 	s.Apply(set("a", key("k")))
 	s.Apply(set("b", generation(2)))
 	b, _ := s.Snapshot()
+	f.Add(b)
+	s.Apply(stage("c", "dallas"))
+	b, _ = s.Snapshot()
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Restore("test", b)

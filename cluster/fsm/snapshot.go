@@ -8,8 +8,16 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// snapshotMagic starts every snapshot; the last octet is the version.
-const snapshotMagic = "TNDFSM\x00\x01"
+// snapshotMagic starts every snapshot; the octet behind it is the version.
+const snapshotMagic = "TNDFSM\x00"
+
+// Versions of a snapshot. A state without any canary is written as version 1,
+// which a build of protocol 1 reads: so a cluster that is half upgraded can bring
+// a follower up to date from either build.
+const (
+	snapshotPlain  = 1
+	snapshotCanary = 2 // revisions carry what became of them
+)
 
 // ErrUnknownSnapshot is returned for a snapshot of a later build.
 var ErrUnknownSnapshot = errors.New("fsm: snapshot of an unknown version")
@@ -20,11 +28,21 @@ func (s *State) Snapshot() ([]byte, error) {
 	if s.halted != nil {
 		return nil, s.halted
 	}
-	dst := append([]byte(nil), snapshotMagic...)
+	version := byte(snapshotPlain)
+	for i := range s.history {
+		if !s.history[i].plain() {
+			version = snapshotCanary
+		}
+	}
+	dst := append([]byte(snapshotMagic), version)
 	dst = appendOctets(dst, s.cluster)
 	dst = binary.AppendUvarint(dst, uint64(len(s.history)))
 	for i := range s.history {
-		dst = s.history[i].Append(dst)
+		if version == snapshotPlain {
+			dst = s.history[i].Append(dst)
+		} else {
+			dst = s.history[i].append(dst)
+		}
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.keys)))
 	for _, k := range s.keys {
@@ -37,26 +55,20 @@ func (s *State) Snapshot() ([]byte, error) {
 
 // Restore decodes a snapshot of the named cluster. It keeps b.
 func Restore(cluster string, b []byte) (*State, error) {
-	const name = len(snapshotMagic) - 1
-	if len(b) < len(snapshotMagic) || string(b[:name]) != snapshotMagic[:name] {
+	if len(b) <= len(snapshotMagic) || string(b[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, ErrMalformed
 	}
-	if b[name] != snapshotMagic[name] {
-		return nil, fmt.Errorf("%w: %d", ErrUnknownSnapshot, b[name])
+	version := b[len(snapshotMagic)]
+	if version != snapshotPlain && version != snapshotCanary {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownSnapshot, version)
 	}
-	r := reader{b: b[len(snapshotMagic):]}
+	r := reader{b: b[len(snapshotMagic)+1:]}
 	s := New(r.text(MaxName))
 	if !r.bad && s.cluster != cluster {
 		return nil, fmt.Errorf("%w: %q, this is %q", ErrCluster, s.cluster, cluster)
 	}
-	var last trunkgroup.Version
-	for n := r.count(MaxHistory); n > 0; n-- {
-		e := r.entry()
-		if e.Version.Cluster != cluster || !e.Version.Newer(last) {
-			return nil, ErrMalformed
-		}
-		last = e.Version
-		s.history = append(s.history, e)
+	if !s.readHistory(&r, version) {
+		return nil, ErrMalformed
 	}
 	for n := r.count(MaxKeys); n > 0; n-- {
 		s.keys = append(s.keys, keyed{
@@ -68,6 +80,28 @@ func Restore(cluster string, b []byte) (*State, error) {
 		return nil, ErrMalformed
 	}
 	return s, nil
+}
+
+// readHistory takes the revisions off a snapshot; false when they are no history:
+// versions rise, and only the last may be a canary.
+func (s *State) readHistory(r *reader, version byte) bool {
+	var last trunkgroup.Version
+	plain := true
+	for n := r.count(MaxHistory); n > 0; n-- {
+		var v Revision
+		if version == snapshotPlain {
+			v.Entry = r.entry()
+		} else {
+			v = r.revision()
+		}
+		if v.Version.Cluster != s.cluster || !v.Version.Newer(last) || v.State == Staged && n > 1 {
+			return false
+		}
+		last = v.Version
+		plain = plain && v.plain()
+		s.history = append(s.history, v)
+	}
+	return !r.bad && plain == (version == snapshotPlain)
 }
 
 // count reads a number of elements, at most limit.

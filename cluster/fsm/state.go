@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,8 +48,8 @@ type Result struct {
 // entries that they give out are immutable.
 type State struct {
 	cluster string
-	history []Entry // oldest first; the last is the current one
-	keys    []keyed // oldest first
+	history []Revision // oldest first; the last may be a canary
+	keys    []keyed    // oldest first
 	halted  error
 }
 
@@ -61,7 +62,8 @@ type keyed struct {
 // New returns the state before the first change: generation 1, revision 0.
 func New(cluster string) *State { return &State{cluster: cluster} }
 
-// Version returns the current version; revision 0 before the first change.
+// Version returns the highest version, a canary's included; revision 0 before the
+// first change.
 func (s *State) Version() trunkgroup.Version {
 	if n := len(s.history); n > 0 {
 		return s.history[n-1].Version
@@ -69,16 +71,36 @@ func (s *State) Version() trunkgroup.Version {
 	return trunkgroup.Version{Cluster: s.cluster, Generation: 1}
 }
 
-// Current returns the current revision; false before the first change.
+// Current returns the cluster's revision, which is not a canary; false before the
+// first change.
 func (s *State) Current() (Entry, bool) {
-	if len(s.history) == 0 {
-		return Entry{}, false
+	for i := len(s.history) - 1; i >= 0; i-- {
+		if v := &s.history[i]; v.State != Staged && v.State != Abandoned {
+			return v.Entry, true
+		}
 	}
-	return s.history[len(s.history)-1], true
+	return Entry{}, false
+}
+
+// Canary returns the revision that one site tries; false when there is none.
+func (s *State) Canary() (Revision, bool) {
+	if n := len(s.history); n > 0 && s.history[n-1].State == Staged {
+		return s.history[n-1], true
+	}
+	return Revision{}, false
+}
+
+// Effective returns the revision that a site runs; false before the first change.
+func (s *State) Effective(site string) (e Entry, canary, ok bool) {
+	if v, staged := s.Canary(); staged && v.Site == site {
+		return v.Entry, true, true
+	}
+	e, ok = s.Current()
+	return e, false, ok
 }
 
 // History returns the remembered revisions, oldest first.
-func (s *State) History() []Entry { return slices.Clone(s.history) }
+func (s *State) History() []Revision { return slices.Clone(s.history) }
 
 // Halted returns why the state takes no more commands; nil when it does.
 func (s *State) Halted() error { return s.halted }
@@ -88,47 +110,82 @@ func (s *State) Apply(command []byte) Result {
 	if s.halted != nil {
 		return Result{Version: s.Version(), Err: s.halted}
 	}
-	c, err := DecodeSet(command)
+	c, err := Decode(command)
 	if err != nil {
 		s.halted = fmt.Errorf("%w: %w", ErrHalted, err)
 		return Result{Version: s.Version(), Err: s.halted}
 	}
-	return s.set(c)
+	return c.apply(s)
 }
 
-func (s *State) set(c *Set) Result {
-	now := s.Version()
-	if c.Cluster != s.cluster {
-		return Result{Version: now, Err: fmt.Errorf("%w: %q, this is %q", ErrCluster, c.Cluster, s.cluster)}
+// admit answers a command of another cluster, or one that was applied before.
+func (s *State) admit(cluster, key string) (Result, bool) {
+	if cluster != s.cluster {
+		return Result{Version: s.Version(), Err: fmt.Errorf("%w: %q, this is %q", ErrCluster, cluster, s.cluster)}, true
 	}
-	if c.Key != "" {
-		for _, k := range s.keys {
-			if k.key == c.Key {
-				return Result{Version: k.version}
-			}
+	for _, k := range s.keys {
+		if key != "" && k.key == key {
+			return Result{Version: k.version}, true
 		}
 	}
-	if c.Expect != nil && *c.Expect != now.Revision {
-		return Result{Version: now, Err: &ConflictError{Expected: *c.Expect, Have: now}}
+	return Result{}, false
+}
+
+// guard answers a change that comes while a canary runs, or whose author saw
+// another revision than the current one.
+func (s *State) guard(expect *uint64) (Result, bool) {
+	now := s.Version()
+	if staged, ok := s.Canary(); ok {
+		return Result{Version: now, Err: &CanaryError{Version: staged.Version, Site: staged.Site}}, true
 	}
-	next := now
+	if expect != nil && *expect != now.Revision {
+		return Result{Version: now, Err: &ConflictError{Expected: *expect, Have: now}}, true
+	}
+	return Result{}, false
+}
+
+func (c *Set) apply(s *State) Result {
+	if r, done := s.admit(c.Cluster, c.Key); done {
+		return r
+	}
+	next := s.Version()
+	if c.Generation <= next.Generation {
+		// A raised generation is a restore or a recovery, which no canary holds up.
+		if r, done := s.guard(c.Expect); done {
+			return r
+		}
+	} else if c.Expect != nil && *c.Expect != next.Revision {
+		return Result{Version: next, Err: &ConflictError{Expected: *c.Expect, Have: next}}
+	}
 	if c.Generation != 0 {
-		if c.Generation < now.Generation {
-			return Result{Version: now, Err: fmt.Errorf("%w: %d < %d", ErrGeneration, c.Generation, now.Generation)}
+		if c.Generation < next.Generation {
+			return Result{Version: next, Err: fmt.Errorf("%w: %d < %d", ErrGeneration, c.Generation, next.Generation)}
 		}
 		next.Generation = c.Generation
 	}
-	if current, ok := s.Current(); ok && next == now && bytes.Equal(current.Document, c.Document) {
-		s.remember(c.Key, now)
-		return Result{Version: now}
+	if current, ok := s.Current(); ok && next == current.Version && bytes.Equal(current.Document, c.Document) {
+		s.remember(c.Key, next)
+		return Result{Version: next}
+	}
+	if _, ok := s.Canary(); ok {
+		last := &s.history[len(s.history)-1]
+		last.State, last.DecidedBy, last.DecidedFor, last.DecidedAt = Abandoned, c.Author, c.Reason, c.At
 	}
 	next.Revision++
-	s.history = append(s.history, Entry{
-		Version: next, Author: c.Author, Reason: c.Reason, At: c.At, Document: bytes.Clone(c.Document),
-	})
-	s.remember(c.Key, next)
-	s.trim()
+	s.add(Revision{Entry: c.entry(next)}, c.Key)
 	return Result{Version: next, Changed: true}
+}
+
+// entry is the revision that a change makes.
+func (c *Set) entry(v trunkgroup.Version) Entry {
+	return Entry{Version: v, Author: c.Author, Reason: c.Reason, At: c.At, Document: bytes.Clone(c.Document)}
+}
+
+// add appends a revision and remembers the key of its change.
+func (s *State) add(v Revision, key string) {
+	s.history = append(s.history, v)
+	s.remember(key, v.Version)
+	s.trim()
 }
 
 func (s *State) remember(key string, v trunkgroup.Version) {
@@ -141,12 +198,17 @@ func (s *State) remember(key string, v trunkgroup.Version) {
 	}
 }
 
-// trim drops the oldest revisions that are beyond the bounds, never the current one.
+// trim drops the oldest revisions that are beyond the bounds, never the current one
+// nor a canary.
 func (s *State) trim() {
+	keep := len(s.history) - 1
+	for keep > 0 && (s.history[keep].State == Staged || s.history[keep].State == Abandoned) {
+		keep--
+	}
 	drop := max(len(s.history)-MaxHistory, 0)
 	size := 0
 	for i := len(s.history) - 1; i >= drop; i-- {
-		if size += len(s.history[i].Document); size > MaxHistoryBytes && i < len(s.history)-1 {
+		if size += len(s.history[i].Document); size > MaxHistoryBytes && i < keep {
 			drop = i + 1
 			break
 		}
@@ -154,7 +216,17 @@ func (s *State) trim() {
 	s.history = slices.Delete(s.history, 0, drop)
 }
 
+// compare orders revisions by version.
+func compare(v Revision, than trunkgroup.Version) int {
+	return cmp.Or(cmp.Compare(v.Version.Generation, than.Generation), cmp.Compare(v.Version.Revision, than.Revision))
+}
+
 // Clone returns a copy that later commands to s do not change.
 func (s *State) Clone() *State {
 	return &State{cluster: s.cluster, history: slices.Clone(s.history), keys: slices.Clone(s.keys), halted: s.halted}
+}
+
+// Of returns a state that knows one revision, which is in force.
+func Of(e Entry) *State {
+	return &State{cluster: e.Version.Cluster, history: []Revision{{Entry: e}}}
 }

@@ -19,6 +19,7 @@ var ErrMeta = errors.New("gossip: malformed node metadata")
 type Meta struct {
 	Protocol     uint8  // version of frames and commands that the node speaks
 	Witness      bool   // votes only, carries no calls
+	FellBack     bool   // does not run the canary of its site (DEC-25)
 	Load         uint16 // share of the node's capacity in use, in thousandths
 	Boot         uint64 // boot number (DEC-13)
 	Site         string
@@ -37,6 +38,9 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 	var flags byte
 	if m.Witness {
 		flags |= 1
+	}
+	if m.FellBack {
+		flags |= 2
 	}
 	dst = append(dst, metaVersion, m.Protocol, flags)
 	dst = binary.BigEndian.AppendUint16(dst, m.Load)
@@ -61,7 +65,7 @@ func ParseMeta(b []byte) (Meta, error) {
 	if len(b) < 6 || b[0] < metaVersion {
 		return Meta{}, ErrMeta
 	}
-	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, Load: binary.BigEndian.Uint16(b[3:])}
+	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, FellBack: b[2]&2 != 0, Load: binary.BigEndian.Uint16(b[3:])}
 	boot, n := binary.Uvarint(b[5:])
 	if n <= 0 {
 		return Meta{}, ErrMeta

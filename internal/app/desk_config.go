@@ -129,10 +129,10 @@ func (d *desk) History(context.Context) (admin.History, error) {
 
 // entries are the revisions that can be had: those of the log, or without one
 // what this node has on disk.
-func (d *desk) entries() []fsm.Entry {
+func (d *desk) entries() []fsm.Revision {
 	list := d.app.node.History()
 	if current, ok := d.app.node.Current(); ok && len(list) == 0 {
-		list = append(list, current)
+		list = append(list, fsm.Revision{Entry: current})
 	}
 	return list
 }
@@ -148,7 +148,7 @@ func (d *desk) revision(n uint64) (fsm.Entry, error) {
 	list := d.entries()
 	for i := range list {
 		if list[i].Version.Revision == n {
-			return list[i], nil
+			return list[i].Entry, nil
 		}
 	}
 	if len(list) == 0 {
