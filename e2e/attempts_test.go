@@ -42,10 +42,10 @@ func got(t testing.TB, s *peer.SIPp, method string) {
 	})
 }
 
-// TestSlowMembersAreLeftForTheNext: the first PBX is silent, or sends 100 and
+// TestFailureMode08_SlowMembersAreLeftForTheNext: the first PBX is silent, or sends 100 and
 // nothing more: it is given up in time and the second one answers (DEC-05). What
 // spoke is cancelled, what did not is not (DEC-02).
-func TestSlowMembersAreLeftForTheNext(t *testing.T) {
+func TestFailureMode08_SlowMembersAreLeftForTheNext(t *testing.T) {
 	w := theWorld(t)
 	n := w.Node(lab.Dallas1)
 	t.Run("100 then silence", func(t *testing.T) {
@@ -70,20 +70,11 @@ func TestSlowMembersAreLeftForTheNext(t *testing.T) {
 			t.Error("the second PBX got no call")
 		}
 	})
-	t.Run("silence, then a late 200", func(t *testing.T) {
-		p := deltaPBXs(t, peer.Callee("late", peer.Wait(1500*time.Millisecond), peer.Accept(), peer.UntilBye()), answers())
-		pstnCall(t, n, deltaNumber, peer.Complete(time.Second))
-		got(t, p[0], "ACK")
-		got(t, p[0], "BYE")
-		if invited(t, p[1]) != 1 {
-			t.Error("the second PBX got no call")
-		}
-	})
 }
 
-// TestRingingMemberIsNotLeft: a PBX that rings and is not answered rings to its
+// TestFailureMode08_RingingMemberIsNotLeft: a PBX that rings and is not answered rings to its
 // limit; nobody else is tried, and the caller gets 408 (V8).
-func TestRingingMemberIsNotLeft(t *testing.T) {
+func TestFailureMode08_RingingMemberIsNotLeft(t *testing.T) {
 	w := theWorld(t)
 	n := w.Node(lab.Dallas1)
 	p := deltaPBXs(t, peer.Callee("ringing", peer.Respond(180), peer.UntilCancel()), answers())
@@ -127,18 +118,45 @@ func TestDefinitiveRefusalEndsTheCall(t *testing.T) {
 	}
 }
 
-// TestAnswerCrossesCancel: the PBX answers as the CANCEL arrives: it gets ACK and
-// BYE, the caller 487, and the call is not billed.
-func TestAnswerCrossesCancel(t *testing.T) {
+// TestFailureMode07_LateAnswers: a PBX that answers as the CANCEL arrives, or after
+// another one has answered, gets ACK and BYE; the caller sees one final.
+func TestFailureMode07_LateAnswers(t *testing.T) {
 	w := theWorld(t)
 	n := w.Node(lab.Dallas1)
-	p := deltaPBXs(t, peer.Callee("crossing", peer.Respond(180), peer.Cancelled(), peer.AcceptLate()), answers())
-	sent := pstnCall(t, n, deltaNumber, peer.Caller("gives-up", peer.Invite(), peer.Ringing(), peer.Cancel()))
-	got(t, p[0], "ACK")
-	got(t, p[0], "BYE")
-	r := recordOf(t, n, callID(t, sent))
-	if r.SIPCode != 487 || r.Billed != 0 || invited(t, p[1]) != 0 {
-		t.Errorf("record: %+v", r)
+	t.Run("crosses the CANCEL", func(t *testing.T) {
+		p := deltaPBXs(t, peer.Callee("crossing", peer.Respond(180), peer.Cancelled(), peer.AcceptLate()), answers())
+		sent := pstnCall(t, n, deltaNumber, peer.Caller("gives-up", peer.Invite(), peer.Ringing(), peer.Cancel()))
+		got(t, p[0], "ACK")
+		got(t, p[0], "BYE")
+		r := recordOf(t, n, callID(t, sent))
+		if r.SIPCode != 487 || r.Billed != 0 || invited(t, p[1]) != 0 {
+			t.Errorf("record: %+v", r)
+		}
+		oneFinal(t, sent)
+	})
+	t.Run("after another answer", func(t *testing.T) {
+		p := deltaPBXs(t, peer.Callee("late", peer.Wait(1500*time.Millisecond), peer.Accept(), peer.UntilBye()), answers())
+		sent := pstnCall(t, n, deltaNumber, peer.Complete(time.Second))
+		got(t, p[0], "ACK")
+		got(t, p[0], "BYE")
+		if invited(t, p[1]) != 1 {
+			t.Error("the second PBX got no call")
+		}
+		oneFinal(t, sent)
+	})
+}
+
+// oneFinal checks that the caller's INVITE got one final response.
+func oneFinal(t testing.TB, sent []peer.Message) {
+	t.Helper()
+	finals := 0
+	for _, m := range peer.Responses(sent, "INVITE") {
+		if m.Code() >= 200 {
+			finals++
+		}
+	}
+	if finals != 1 {
+		t.Errorf("the caller got %d finals, want 1", finals)
 	}
 }
 

@@ -141,49 +141,6 @@ func (w *world) restoreDocument(t testing.TB) {
 	w.equalTables(t, old)
 }
 
-// TestSiteCutOff: calls go on in both sites while the WAN is cut; changes are
-// taken where the majority is; a node of the cut site killed with -9 and started
-// again routes at once; after the heal all tables are equal.
-func TestSiteCutOff(t *testing.T) {
-	w := theWorld(t)
-	l := theLab(t)
-	t.Cleanup(func() {
-		l.HealSite(lab.Ashburn)
-		w.restoreDocument(t)
-		w.settled(t)
-	})
-	old, err := revisionOf(w.Nodes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.CutSite(lab.Ashburn)
-	for _, n := range w.SBCs() {
-		pstnCall(t, n, acmeNumber, peer.Complete(0))
-	}
-	// Leadership may have to move to the side of the majority first.
-	const number = "+19725550150"
-	eventually(t, time.Minute, "a change on the majority's side", func() error {
-		return apply(w.Node(lab.Dallas1), withNumber(number))
-	})
-	pstnCall(t, w.Node(lab.Dallas2), number, peer.Complete(0))
-	if err := apply(w.Node(lab.Ashburn1), withNumber("+19725550151")); err == nil {
-		t.Error("the cut site took a change without a majority")
-	}
-	pstnCall(t, w.Node(lab.Ashburn1), number, peer.Fails(404))
-
-	n := w.Node(lab.Ashburn2)
-	n.Kill()
-	if err := n.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, 20*time.Second, "a restarted node without quorum", func() error { return n.Ready() })
-	pstnCall(t, n, acmeNumber, peer.Complete(0))
-
-	l.HealSite(lab.Ashburn)
-	w.equalTables(t, old)
-	pstnCall(t, n, number, peer.Complete(0))
-}
-
 // TestNodesKilledAndRestartedRouteAtOnce kills every node with -9 and starts one
 // alone: it routes from its last known good table without any other (DEC-14).
 func TestNodesKilledAndRestartedRouteAtOnce(t *testing.T) {

@@ -27,9 +27,9 @@ func elsewhere(w *world) map[string][2]*tandem.Node {
 // t1 is how long a client waits before it repeats a request (RFC 3261 17.1.1.1).
 const t1 = 500 * time.Millisecond
 
-// DEC-03, first row: the same INVITE, same branch, repeated at another node is
+// Row 6, DEC-03, first row: the same INVITE, same branch, repeated at another node is
 // passed to the owner and answered by nobody else; the PBX rings once.
-func TestDEC03_RepeatedInviteAtAnotherNodeReachesItsOwner(t *testing.T) {
+func TestFailureMode06_DEC03_RepeatedInviteAtAnotherNodeReachesItsOwner(t *testing.T) {
 	w := theWorld(t)
 	for name, n := range elsewhere(w) {
 		t.Run(name, func(t *testing.T) {
