@@ -91,6 +91,9 @@ type Peer struct {
 	Witness bool
 	// Draining: it would rather not take calls (DEC-19).
 	Draining bool
+	// TakesPassed: it knows what to do with an INVITE that a draining sibling
+	// passes to it (DEC-19).
+	TakesPassed bool
 	// Load is its number of calls.
 	Load int
 }

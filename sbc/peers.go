@@ -41,6 +41,7 @@ func (s *Server) SetPeers(list []Peer) {
 		}
 	}
 	old := s.peers.Swap(next)
+	s.siblingsChanged()
 	for name, was := range old.byName {
 		if now := next.byName[name]; was.Up && (!now.Up || now.Boot != was.Boot || !now.Since.Equal(was.Since)) {
 			for _, sh := range s.shards {

@@ -47,6 +47,7 @@ type Server struct {
 	panics   atomic.Uint64
 	started  atomic.Bool
 	isolated atomic.Bool
+	draining draining
 	stopped  chan struct{}
 	running  sync.WaitGroup
 }
@@ -245,6 +246,7 @@ func (s *Server) Stats() b2bua.Stats {
 		sum.Dialogs += st.Dialogs
 		sum.Lingering += st.Lingering
 		sum.Open += st.Open
+		sum.Passed += st.Passed
 	}
 	return sum
 }

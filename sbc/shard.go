@@ -59,6 +59,7 @@ type shard struct {
 	overload overload
 	wake     chan struct{}
 	stats    atomic.Pointer[b2bua.Stats]
+	last     atomic.Int64 // when its last call began, in Unix nanoseconds; 0 = never
 
 	opens []byte // open INVITEs to tell of, since the last flush
 }
@@ -194,6 +195,7 @@ func (sh *shard) flush() {
 		}
 		sh.opens = sh.opens[:0]
 	}
+	sh.noteLast()
 	st := sh.core.Stats()
 	if old := sh.stats.Load(); old == nil || *old != st {
 		sh.stats.Store(&st)
