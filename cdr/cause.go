@@ -83,38 +83,6 @@ func q850Of(code int) int {
 	return 21
 }
 
-// SIPCode returns the SIP response code of a Q.850 cause (RFC 3398 section
-// 7.2.4.1), and 500 for a cause that the table lacks.
-func SIPCode(q850 int) int {
-	switch q850 {
-	case 1, 2, 3, 26:
-		return 404
-	case 17:
-		return 486
-	case 18:
-		return 408
-	case 19, 20, 31:
-		return 480
-	case 21, 55, 57, 87:
-		return 403
-	case 22, 23:
-		return 410
-	case 27:
-		return 502
-	case 28:
-		return 484
-	case 29, 79:
-		return 501
-	case 34, 38, 41, 42, 47, 58, 88:
-		return 503
-	case 65, 70:
-		return 488
-	case 102:
-		return 504
-	}
-	return 500
-}
-
 // Name returns FreeSWITCH's name of a Q.850 cause; NORMAL_UNSPECIFIED for one
 // without a name.
 func Name(q850 int) string {

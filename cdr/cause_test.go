@@ -20,19 +20,6 @@ func TestRFC3398_CauseOf(t *testing.T) {
 	}
 }
 
-// RFC 3398 section 7.2.4.1: "ISUP Cause Value -> SIP response".
-func TestRFC3398_SIPCode(t *testing.T) {
-	for q850, want := range map[int]int{
-		1: 404, 2: 404, 3: 404, 17: 486, 18: 408, 19: 480, 20: 480, 21: 403, 22: 410, 23: 410, 26: 404, 27: 502,
-		28: 484, 29: 501, 31: 480, 34: 503, 38: 503, 41: 503, 42: 503, 47: 503, 55: 403, 57: 403, 58: 503,
-		65: 488, 70: 488, 79: 501, 87: 403, 88: 503, 102: 504, 111: 500, 127: 500, 999: 500,
-	} {
-		if got := SIPCode(q850); got != want {
-			t.Errorf("cause %d is %d, want %d", q850, got, want)
-		}
-	}
-}
-
 func TestName(t *testing.T) {
 	for q850, want := range map[int]string{0: "NONE", 16: "NORMAL_CLEARING", 17: "USER_BUSY", 127: "INTERWORKING", 999: "NORMAL_UNSPECIFIED"} {
 		if got := Name(q850); got != want {

@@ -10,10 +10,6 @@ import (
 // MaxHop is the highest hop that a token may carry: a call crosses to a peer site once.
 const MaxHop = 1
 
-// MayHandOff reports whether a call that came with this hop count may be handed to another site: 0 is a
-// call from outside, 1 one that was handed here. It is the loop guard (P-15).
-func MayHandOff(hop int) bool { return hop < MaxHop }
-
 // Faults of a token. Each of them refuses the hand-off.
 var (
 	// ErrTokenKey: there is no key to check with.

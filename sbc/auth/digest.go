@@ -86,13 +86,3 @@ func (a algorithm) appendResponse(dst, ha1 []byte, method string, p *params) []b
 	b = append(b, h2...)
 	return a.appendHash(dst, b)
 }
-
-// HA1 is the stored form of a password for one hash: lower-case hexadecimal of H(username ":" realm ":" password). hash is "MD5",
-// "SHA-256" or "SHA-512-256"; anything else gives "".
-func HA1(hash, username, realm, password string) string {
-	a := parseAlgorithm([]byte(hash))
-	if a == algorithmNone {
-		return ""
-	}
-	return string(a.appendHA1(nil, username, realm, password))
-}

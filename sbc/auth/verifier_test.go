@@ -24,10 +24,10 @@ var (
 	testGroup  = &trunkgroup.Group{Name: "acme-out"}
 	testUsers  = map[string]*trunkgroup.Credential{
 		"acme": {
-			Username: "acme", Realm: testRealm, HA1MD5: HA1("MD5", "acme", testRealm, "s3cret"),
-			HA1SHA256: HA1("SHA-256", "acme", testRealm, "s3cret"),
+			Username: "acme", Realm: testRealm, HA1MD5: ha1Of("MD5", "acme", testRealm, "s3cret"),
+			HA1SHA256: ha1Of("SHA-256", "acme", testRealm, "s3cret"),
 		},
-		"modern": {Username: "modern", Realm: testRealm, HA1SHA256: HA1("SHA-256", "modern", testRealm, "s3cret")},
+		"modern": {Username: "modern", Realm: testRealm, HA1SHA256: ha1Of("SHA-256", "modern", testRealm, "s3cret")},
 	}
 )
 

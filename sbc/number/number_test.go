@@ -67,17 +67,10 @@ func TestNUM01_Portability(t *testing.T) {
 }
 
 // NUM-04: "User params are parsed apart; number compare ignores them. Check:
-// caller = +12025550104; tgrp may be used as ingress discriminator".
-func TestNUM04_TrunkGroup(t *testing.T) {
+// caller = +12025550104".
+func TestNUM04_UserParameters(t *testing.T) {
 	user := []byte("+12025550104;tgrp=dal1;trunk-context=example.com")
 	check(t, nanp(t), []row{{string(user), "+12025550104", nil}})
-	group, context := TrunkGroup(user)
-	if string(group) != "dal1" || string(context) != "example.com" {
-		t.Errorf("%q at %q", group, context)
-	}
-	if group, _ := TrunkGroup([]byte("+12025550104;tgrp=dal1")); group != nil {
-		t.Error("tgrp counts without trunk-context (RFC 4904 section 4)")
-	}
 }
 
 // NUM-05: "R-URI users +12025550105, 12025550105, 2025550105,
@@ -187,7 +180,6 @@ func FuzzNormalise(f *testing.F) {
 	}
 	p := nanp(f)
 	f.Fuzz(func(t *testing.T, user string) {
-		TrunkGroup([]byte(user))
 		Portability([]byte(user))
 		got, err := Normalise(p, []byte(user))
 		if err != nil {

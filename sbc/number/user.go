@@ -38,18 +38,6 @@ func Portability(user []byte) (rn []byte, npdi bool) {
 	return rn, npdi
 }
 
-// TrunkGroup returns the trunk group parameters of RFC 4904, empty when they
-// are not there. One counts only with the other (section 4).
-func TrunkGroup(user []byte) (group, context []byte) {
-	_, params := Split(user)
-	group, ok := Param(params, "tgrp")
-	context, okContext := Param(params, "trunk-context")
-	if !ok || !okContext {
-		return nil, nil
-	}
-	return group, context
-}
-
 // clean appends the number of a user as plain characters: escapes undone (RFC
 // 3261 section 19.1.2: %2B is +), visual separators taken out (RFC 3966 section
 // 3), parameters cut off. It stops with ok false when the number is too long.

@@ -14,14 +14,6 @@ func AppendStatusLine(dst []byte, code int, reason string) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// AppendRequestLine appends "METHOD uri SIP/2.0".
-func AppendRequestLine[V ~string | ~[]byte](dst []byte, method string, uri V) []byte {
-	dst = appendClean(dst, method)
-	dst = append(dst, ' ')
-	dst = appendClean(dst, uri)
-	return append(dst, " SIP/2.0\r\n"...)
-}
-
 // AppendHeader appends one header line whose value is the parts in a row. No part can end the line: CR, LF and NUL are dropped,
 // wherever the value came from (a stranger's message, the API, the configuration).
 func AppendHeader[V ~string | ~[]byte](dst []byte, name string, parts ...V) []byte {

@@ -223,7 +223,7 @@ func TestWSINV(t *testing.T) {
 	}
 	var hops []string
 	m.EachOf(Via, func(v []byte) bool {
-		hop, rest, err := ParseVia(v)
+		hop, rest, err := parseVia(v)
 		if err != nil || rest != nil {
 			t.Errorf("via %q: %v, rest %q", v, err, rest)
 		}

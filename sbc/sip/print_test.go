@@ -2,6 +2,7 @@ package sip
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 )
 
@@ -9,7 +10,7 @@ import (
 func printMessage(m *Message) []byte {
 	var b []byte
 	if m.IsRequest() {
-		b = AppendRequestLine(nil, m.Method(), m.RequestURI())
+		b = fmt.Appendf(nil, "%s %s SIP/2.0\r\n", m.Method(), m.RequestURI())
 	} else {
 		b = AppendStatusLine(nil, m.Status(), string(m.Reason()))
 	}

@@ -24,22 +24,6 @@ func (v *ViaHop) IsRFC3261() bool {
 	return len(v.Branch) > len(MagicCookie) && equalFold(v.Branch[:len(MagicCookie)], MagicCookie)
 }
 
-// ParseVia parses the first value of a Via header line; rest is what follows its comma.
-func ParseVia(v []byte) (hop ViaHop, rest []byte, err error) {
-	if len(v) > MaxMessage {
-		return ViaHop{}, nil, ErrVia
-	}
-	var x viaIndex
-	next, ok := x.scan(v, 0)
-	if !ok {
-		return ViaHop{}, nil, ErrVia
-	}
-	if next < len(v) {
-		rest = v[next+1:]
-	}
-	return x.hop(v), rest, nil
-}
-
 // viaIndex is a Via value as offsets.
 type viaIndex struct {
 	transport, host, branch, received span

@@ -7,12 +7,11 @@
 // transaction user, acknowledge, forget. The next instant at which Expire must be called is Deadline.
 //
 //	Client  INVITE client (17.1.1, 6026 section 7.2), non-INVITE client (17.1.2)
-//	Server  INVITE server (17.2.1, 6026 section 7.1), non-INVITE server (17.2.2)
 //	Answer  a 2xx to INVITE, repeated until its ACK (13.3.1.4)
 //	Linger  bytes that may have to be sent again after a call has ended
 //
-// The timers are those of RFC 3261 table 4: A, B, D, M in an INVITE client, E, F, K in the other client,
-// G, H, I, L in an INVITE server, J in the other server.
+// The timers are those of RFC 3261 table 4: A, B, D, M in an INVITE client, E, F, K in the other client.
+// A server transaction has no machine here: it is a part of its call, in sbc/b2bua.
 //
 // Instants are kept as offsets from the first event of a machine, so that a step of the wall clock
 // moves no timer as long as the caller's times carry a monotonic reading.

@@ -12,7 +12,7 @@ import (
 // The machines live inside every call.
 func TestSizes(t *testing.T) {
 	for name, size := range map[string]uintptr{
-		"Client": unsafe.Sizeof(Client{}), "Server": unsafe.Sizeof(Server{}), "Answer": unsafe.Sizeof(Answer{}),
+		"Client": unsafe.Sizeof(Client{}), "Answer": unsafe.Sizeof(Answer{}),
 	} {
 		if size > 72 {
 			t.Errorf("%s has %d bytes, want at most 72", name, size)
@@ -23,22 +23,16 @@ func TestSizes(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	timers := DefaultTimers()
 	var c Client
-	var s Server
 	var a Answer
 	got := testing.AllocsPerRun(100, func() {
 		c.Start(epoch(), &timers, true, false)
-		s.Start(epoch(), &timers, true, false)
-		s.Respond(epoch(), 100)
 		c.Expire(c.Deadline())
 		c.Receive(at(time.Second), 180)
-		s.Respond(at(time.Second), 180)
 		c.Receive(at(time.Second), 200)
-		s.Respond(at(time.Second), 200)
 		a.Start(at(time.Second), &timers)
 		a.Expire(a.Deadline())
 		a.Ack()
 		c.Expire(c.Deadline())
-		s.Expire(s.Deadline())
 	})
 	if got != 0 {
 		t.Errorf("%v allocations, want 0", got)
@@ -71,16 +65,12 @@ func TestTimersFollowTheCallersClock(t *testing.T) {
 
 func TestZeroValuesDoNothing(t *testing.T) {
 	var c Client
-	var s Server
 	for what, do := range map[string]Do{
 		"client receive": c.Receive(epoch(), 200), "client expire": c.Expire(epoch()), "client failed": c.Failed(epoch()),
-		"server repeat": s.Repeat(epoch()), "server respond": s.Respond(epoch(), 200), "server ack": s.Ack(epoch()),
-		"server expire": s.Expire(epoch()),
 	} {
 		wantDo(t, what, do, 0)
 	}
 	wantState(t, c.State(), Idle)
-	wantState(t, s.State(), Idle)
 }
 
 func TestNames(t *testing.T) {
@@ -105,15 +95,13 @@ func TestMachinesEnd(t *testing.T) {
 		invite, reliable := rapid.Bool().Draw(t, "invite"), rapid.Bool().Draw(t, "reliable")
 		now := epoch()
 		var c Client
-		var s Server
 		c.Start(now, &timers, invite, reliable)
-		s.Start(now, &timers, invite, reliable)
 		code := rapid.SampledFrom([]int{100, 180, 200, 302, 486, 603})
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
-			ended, over := c.State() == Terminated, s.State() == Terminated
-			var dc, ds Do
-			switch rapid.IntRange(0, 7).Draw(t, "what") {
+			ended := c.State() == Terminated
+			var dc Do
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				dc = c.Receive(now, code.Draw(t, "received"))
 			case 1:
@@ -122,22 +110,14 @@ func TestMachinesEnd(t *testing.T) {
 				dc = c.Failed(now)
 			case 3:
 				c.StopRepeating()
-			case 4:
-				ds = s.Respond(now, code.Draw(t, "responded"))
-			case 5:
-				ds = s.Repeat(now)
-			case 6:
-				ds = s.Ack(now)
-			case 7:
-				ds = s.Expire(now)
 			}
-			if ended && dc != 0 || over && ds != 0 {
-				t.Fatalf("%v, %v after the end", dc, ds)
+			if ended && dc != 0 {
+				t.Fatalf("%v after the end", dc)
 			}
-			if dc.Has(Done) != (!ended && c.State() == Terminated) || ds.Has(Done) != (!over && s.State() == Terminated) {
-				t.Fatalf("client %v %v, server %v %v", c.State(), dc, s.State(), ds)
+			if dc.Has(Done) != (!ended && c.State() == Terminated) {
+				t.Fatalf("client %v %v", c.State(), dc)
 			}
-			if c.State() == Terminated && !c.Deadline().IsZero() || s.State() == Terminated && !s.Deadline().IsZero() {
+			if c.State() == Terminated && !c.Deadline().IsZero() {
 				t.Fatal("a deadline after the end")
 			}
 		}
@@ -145,15 +125,9 @@ func TestMachinesEnd(t *testing.T) {
 			if d := c.Deadline(); !d.IsZero() {
 				c.Expire(d)
 			}
-			if d := s.Deadline(); !d.IsZero() {
-				s.Expire(d)
-			}
 		}
 		if st := c.State(); st != Terminated && (st != Proceeding || !invite) {
 			t.Fatalf("the client stays in %v", st)
-		}
-		if st := s.State(); st != Terminated && st != Trying && st != Proceeding {
-			t.Fatalf("the server stays in %v", st)
 		}
 	})
 }

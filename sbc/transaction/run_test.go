@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// machine is what Client, Server and Answer have in common.
+// machine is what Client and Answer have in common.
 type machine interface {
 	Deadline() time.Time
 	Expire(now time.Time) Do
@@ -64,11 +64,4 @@ func newClient(invite, reliable bool) *Client {
 	c := new(Client)
 	c.Start(epoch(), &t, invite, reliable)
 	return c
-}
-
-func newServer(invite, reliable bool) *Server {
-	t := DefaultTimers()
-	s := new(Server)
-	s.Start(epoch(), &t, invite, reliable)
-	return s
 }
