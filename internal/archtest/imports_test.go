@@ -32,6 +32,7 @@ var rooms = []struct {
 	{"monitor", []string{"monitor", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"lab", []string{"lab", "sbc/sim", "sbc/sip", "sbc/transport", "cdr", "trunkgroup"}, "the rig drives whole processes from outside"},
 	{"bench", []string{"bench", "lab", "sbc/sim", "sbc/sip", "sbc/transport", "trunkgroup"}, "the benchmark drives whole processes from outside"},
+	{"simulation", []string{"simulation", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr", "limit"}, "the simulation plays all pure cores together and is imported by nobody"},
 	{"internal/config", []string{"internal/config"}, "the node file is read before anything else exists"},
 	{"internal/vnet", []string{"internal/vnet"}, "the in-memory network stands in for the real one below every room"},
 	{"internal/archtest", nil, "rules read source, they do not run it"},

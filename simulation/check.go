@@ -1,0 +1,106 @@
+package simulation
+
+import (
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+)
+
+// check holds what happened against what was promised.
+func (w *world) check() {
+	records := w.byCaller()
+	for _, c := range w.calls {
+		if c.caller.skipped {
+			continue
+		}
+		w.checkFinal(c)
+		w.checkTaken(c, records[c.caller.callID])
+		w.checkAnswers(c)
+		w.checkRecords(c, records[c.caller.callID])
+		w.checkEnds(c)
+	}
+	w.checkHandoffs()
+	w.checkNodes()
+	w.checkConvergence()
+}
+
+// byCaller sorts the calls' records by the caller's Call-ID.
+func (w *world) byCaller() map[string][]*cdr.Record {
+	out := make(map[string][]*cdr.Record)
+	for _, r := range w.latest() {
+		if r.Kind == cdr.KindCall {
+			out[r.SIPCallID] = append(out[r.SIPCallID], r)
+		}
+	}
+	return out
+}
+
+// latest are the records as a consumer keeps them: of each call and kind the
+// highest version.
+func (w *world) latest() (list []*cdr.Record) {
+	type key struct {
+		id, node string
+		kind     cdr.Kind
+	}
+	at := make(map[key]int)
+	for _, r := range w.records {
+		k := key{id: r.CallID, kind: r.Kind}
+		if r.Kind == cdr.KindHandoff {
+			k.node = r.Node
+		}
+		i, known := at[k]
+		switch {
+		case !known:
+			at[k] = len(list)
+			list = append(list, r)
+		case r.Version > list[i].Version:
+			list[i] = r
+		case r.Version == list[i].Version && r.Kind == cdr.KindCall:
+			w.fault("two records of call %s with version %d", r.CallID, r.Version)
+		}
+	}
+	return list
+}
+
+// checkNodes: counters end at zero, and nothing of any call stays.
+func (w *world) checkNodes() {
+	for _, n := range w.nodes {
+		if !n.alive {
+			w.fault("%s is not up at the end", n.name)
+			continue
+		}
+		var sum b2bua.Stats
+		for _, s := range n.shards {
+			st := s.Stats()
+			sum.Calls += st.Calls
+			sum.Transactions += st.Transactions
+			sum.Dialogs += st.Dialogs
+		}
+		sum.Transactions -= w.probesOf(n)
+		if sum != (b2bua.Stats{}) {
+			w.fault("%s holds %+v when all is over", n.name, sum)
+		}
+		if n.started != n.ended {
+			w.fault("%s: %d calls started, %d ended", n.name, n.started, n.ended)
+		}
+	}
+}
+
+// probesOf counts the probes on their way.
+func (w *world) probesOf(n *node) int { return len(n.watch.flying) }
+
+// checkEnds: no far end is left alone in a call.
+func (w *world) checkEnds(c *call) {
+	for _, d := range c.caller.dialogs {
+		if !d.over && c.caller.a.legs[c.caller.callID] != nil {
+			w.fault("call %d: the caller is still up", c.index)
+		}
+	}
+	for _, l := range c.legs {
+		if !l.lost() && l.code >= 200 && l.code < 300 && !l.dialog.over {
+			w.fault("call %d: callee %s is still up", c.index, l.a.name)
+		}
+		if l.alone && l.from.trouble.calm(l.came-quiet, w.now) && l.a.ill.calm(l.came, w.now) && w.lost[l.callID] < 3 {
+			w.fault("call %d: callee %s rang until it gave up by itself", c.index, l.a.name)
+		}
+	}
+}

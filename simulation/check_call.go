@@ -1,0 +1,139 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+)
+
+const (
+	// quiet is how long before a call nothing may have been wrong with a node
+	// or a link that the call is owed.
+	quiet = 20 * time.Second
+	// known is the same for a member: by then all nodes believe again in one
+	// that was away.
+	known = 60 * time.Second
+	// spent is how much of a call's time other attempts may have used: within
+	// it the next member, and the peer site, still get their turn (DEC-05).
+	spent = 4 * time.Second
+)
+
+// entries tells whether all nodes that the caller asked were well from before
+// the call to an instant.
+func (c *call) entriesCalm(to time.Duration) bool {
+	for _, n := range c.caller.entered {
+		if !n.trouble.calm(c.begun-quiet, to) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkFinal: every call gets a final.
+func (w *world) checkFinal(c *call) {
+	k := c.caller
+	switch {
+	case k.final > 0:
+	case !c.entriesCalm(w.now) && (k.final == noAnswer || !k.a.ill.calm(c.begun, w.now)):
+	case !k.a.ill.calm(c.begun-time.Second, w.now): // the caller itself was away
+	case k.wantCancel && !k.cancelled && k.final == noAnswer: // nobody spoke to it before it gave up
+		w.fault("call %d: no word at all in %v", c.index, timerB)
+	default:
+		w.fault("call %d: no final response (%d)", c.index, k.final)
+	}
+}
+
+// checkAnswers: at most one answered B leg.
+func (w *world) checkAnswers(c *call) {
+	k := c.caller
+	if k.extra > 0 && !k.moved {
+		w.fault("call %d: the caller got %d answers", c.index, 1+k.extra)
+	}
+	for i, a := range c.legs {
+		for _, b := range c.legs[i+1:] {
+			if !a.bridged || !b.bridged || a.stood.to < b.stood.from || b.stood.to < a.stood.from {
+				continue
+			}
+			if k.moved || !w.wellKept(a) || !w.wellKept(b) {
+				continue // one of them is an orphan, or the caller called twice
+			}
+			w.fault("call %d: %s and %s were both answered", c.index, a.a.name, b.a.name)
+		}
+	}
+}
+
+// wellKept tells whether a B leg had a node and a far end that could end it when
+// it had to be ended.
+func (w *world) wellKept(l *callee) bool {
+	from, to := l.came-quiet, min(l.stood.to, w.now)
+	if !l.a.ill.calm(from, to) || w.lost[l.callID] >= 3 {
+		return false
+	}
+	return w.allCalm(from, to)
+}
+
+// allCalm tells whether all nodes and links were well.
+func (w *world) allCalm(from, to time.Duration) bool {
+	for _, n := range w.nodes {
+		if !n.trouble.calm(from, to) {
+			return false
+		}
+	}
+	for _, l := range w.links {
+		if !l.trouble.calm(from, to) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkRecords: one rated record per call.
+func (w *world) checkRecords(c *call, list []*cdr.Record) {
+	k := c.caller
+	rated, kept := 0, 0
+	for _, r := range list {
+		kept++
+		if !r.Answer.IsZero() {
+			rated++
+		}
+	}
+	switch {
+	case rated > 1 && !k.moved:
+		w.fault("call %d has %d rated records", c.index, rated)
+	case rated == 0 && k.final == 200 && c.entriesCalm(w.now):
+		w.fault("call %d was answered and has no rated record", c.index)
+	case kept == 0 && k.final > 0 && k.final != 482 && k.final != 503 && c.entriesCalm(w.now):
+		w.fault("call %d has no record (final %d)", c.index, k.final)
+	case kept > len(k.entered):
+		w.fault("call %d has %d records of %d INVITEs", c.index, kept, len(k.entered))
+	}
+}
+
+// checkHandoffs: at most one accepted hand-off per call and peer site. A node
+// that was asked first and silent may still have begun; it must be told to stop.
+func (w *world) checkHandoffs() {
+	type taken struct {
+		node string
+		at   span
+	}
+	seen := make(map[string]taken)
+	for _, r := range w.records {
+		if r.Kind != cdr.KindHandoff {
+			continue
+		}
+		n := w.nodeNamed(r.Node)
+		at := span{n.clock.global(r.Start), n.clock.global(r.End)}
+		old, twice := seen[r.CallID]
+		seen[r.CallID] = taken{r.Node, at}
+		if !twice {
+			continue
+		}
+		if old.node == r.Node {
+			w.fault("%s took the hand-off of call %s twice", r.Node, r.CallID)
+		}
+		if old.at.to > at.from && at.to > old.at.from && min(old.at.to, at.to)-max(old.at.from, at.from) > time.Second &&
+			w.allCalm(at.from-quiet, min(old.at.to, at.to)) {
+			w.fault("%s and %s both took the hand-off of call %s", old.node, r.Node, r.CallID)
+		}
+	}
+}

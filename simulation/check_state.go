@@ -1,0 +1,49 @@
+package simulation
+
+import (
+	"bytes"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// checkConvergence: the network is whole, so all nodes have the same config, the
+// same operator's words and the same opinion of every member, and the opinion
+// is right.
+func (w *world) checkConvergence() {
+	first := w.nodes[0]
+	want, err := first.state.Snapshot()
+	if err != nil {
+		w.fault("%s: %v", first.name, err)
+		return
+	}
+	for _, n := range w.nodes[1:] {
+		got, err := n.state.Snapshot()
+		if err != nil || !bytes.Equal(got, want) {
+			w.fault("%s has config %v, %s has %v (%v)", first.name, first.state.Version(), n.name, n.state.Version(), err)
+		}
+	}
+	for _, n := range w.nodes {
+		if n.witness || !n.alive {
+			continue
+		}
+		if v := n.state.Version(); n.table.Version() != v {
+			w.fault("%s routes by %v, its log says %v", n.name, n.table.Version(), v)
+		}
+		n.rebuild()
+		for i, m := range n.table.Members() {
+			state := n.view.States[i]
+			wanted := trunkgroup.Active
+			if m.Disabled {
+				wanted = trunkgroup.Disabled
+			}
+			if state != wanted && (w.plan.loss == 0 || !state.Selectable()) { // a probe may just have been lost
+				w.fault("%s believes that %s is %v when all is well: %s", n.name, m.Key, state, n.watch.board.Members[i].Reason)
+			}
+		}
+	}
+	for _, l := range w.links {
+		if !l.up[0] || !l.up[1] {
+			w.fault("%s and %s are not connected when all is well", l.ends[0].name, l.ends[1].name)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// checkTaken: a call that a live reachable member could take is taken. The
+// caller must have called until its end, from a far end that was well, to nodes
+// that were well; then any member that was well for long enough, and that no
+// operator and no document took out, is a reason why the call must have reached
+// somebody.
+func (w *world) checkTaken(c *call, records []*cdr.Record) {
+	k := c.caller
+	to := k.ended
+	switch {
+	case k.final == 200 || k.final == 0 || k.final == noAnswer:
+		return
+	case k.wantCancel || !k.a.ill.calm(c.begun-known, to) || !c.entriesCalm(to):
+		return
+	case k.moved: // its first INVITE may have been in the way of the second
+		return
+	case c.reached():
+		w.checkWord(c)
+		return
+	case len(records) == 0:
+		w.fault("call %d: final %d without a record", c.index, k.final)
+		return
+	}
+	r := records[len(records)-1]
+	if w.spentElsewhere(r) > spent || w.lossy(c) {
+		return
+	}
+	for _, m := range w.membersFor(c) {
+		if w.owed(c, k.entered[len(k.entered)-1], m, to) {
+			w.fault("call %d (%s): final %d, %s was well; record %s %s", c.index, c.number, k.final, m.Key, r.CallID, r.HangupCause)
+			return
+		}
+	}
+}
+
+// reached tells whether a callee that was well had the call.
+func (c *call) reached() bool {
+	for _, l := range c.legs {
+		if l.mood == good && (l.rang || l.code >= 200) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkWord: what a callee that was well said is what the caller heard.
+func (w *world) checkWord(c *call) {
+	want := 0
+	for _, l := range c.legs {
+		if l.mood == good && l.a.ill.calm(l.came, c.caller.ended) && (l.code == 486 || l.code == 603) {
+			want = l.code
+		}
+	}
+	if got := c.caller.final; want != 0 && got != want && w.allCalm(c.begun-quiet, c.caller.ended) {
+		w.fault("call %d: the callee said %d, the caller heard %d", c.index, want, got)
+	}
+}
+
+// spentElsewhere is the time that attempts took that came to nothing.
+func (w *world) spentElsewhere(r *cdr.Record) (sum time.Duration) {
+	for _, a := range r.Attempts {
+		if a.Dialed {
+			sum += a.Elapsed
+		}
+	}
+	return sum
+}
+
+// lossy tells whether the network lost so much of a B leg that the attempt may
+// have failed for it.
+func (w *world) lossy(c *call) bool {
+	for _, l := range c.legs {
+		if w.lost[l.callID] >= 3 {
+			return true
+		}
+	}
+	return w.plan.loss > 0 && len(c.legs) == 0
+}
+
+// membersFor lists the members that any document in force offers for a call.
+func (w *world) membersFor(c *call) (list []*trunkgroup.Member) {
+	for _, m := range w.nodes[0].table.Members() {
+		in := m.Group.Name == c.group || c.group == "" && m.Group.Role == trunkgroup.PSTNProvider
+		if in && (m.Key != "acme-in/dal-2" || !w.log.docs[docName(1)]) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// owed tells whether a member must have got the call: it was well, and so was the
+// way to it.
+func (w *world) owed(c *call, entry *node, m *trunkgroup.Member, to time.Duration) bool {
+	if !w.byAddr[m.Addr].ill.calm(c.begun-known, to) {
+		return false
+	}
+	if m.Site == entry.site {
+		return true
+	}
+	for _, x := range w.membersFor(c) { // an ill one there may use the time up
+		if x.Site == m.Site && !w.byAddr[x.Addr].ill.calm(c.begun-known, to) {
+			return false
+		}
+	}
+	for _, n := range w.nodes {
+		if n.site != m.Site || !n.trouble.calm(c.begun-quiet, to) {
+			continue
+		}
+		if l, _ := w.link(entry, n); l.trouble.calm(c.begun-quiet, to) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// configLog is the model of the consensus library: what a majority of the five
+// voters can reach is put into one order, and every node that a majority can
+// reach gets all of it, in that order, sooner or later.
+type configLog struct {
+	entries [][]byte
+	docs    map[string]bool // all documents that were ever in force
+}
+
+// disk is what a node has of the config log on disk.
+type disk struct {
+	snapshot []byte
+	applied  int // entries in the snapshot
+}
+
+// firstDocument is what the cluster begins with.
+func (w *world) firstDocument() {
+	w.log.docs = map[string]bool{docName(0): true}
+	c := fsm.Set{Cluster: clusterID, Author: "sim", Reason: "first", At: time.Unix(epoch, 0).UTC(), Document: []byte(docName(0))}
+	w.log.entries = append(w.log.entries, c.Append(nil))
+}
+
+// majority tells whether a node sees more than half of the voters.
+func (w *world) majority(n *node) bool {
+	votes := 1
+	for _, x := range w.nodes {
+		if x != n && x.runs() && w.open(n, x) && w.open(x, n) {
+			votes++
+		}
+	}
+	return n.runs() && 2*votes > len(w.nodes)
+}
+
+// propose makes a change at a node. Without a majority nothing comes of it.
+func (w *world) propose(n *node, c *fsm.Set) {
+	if !w.majority(n) {
+		w.say("%s cannot change the config: no majority", n.name)
+		return
+	}
+	w.after(between(w.net, 5*time.Millisecond, 200*time.Millisecond), func() {
+		if !w.majority(n) {
+			return // an election came between; nobody knows what became of it
+		}
+		w.log.entries = append(w.log.entries, c.Append(nil))
+		w.log.docs[string(c.Document)] = true
+		w.sums.Configs++
+		w.say("%s commits entry %d: %s", n.name, len(w.log.entries), c.Document)
+		for _, x := range w.nodes {
+			w.catchUp(x)
+		}
+	})
+}
+
+// catchUp brings the log to a node, if it can be reached.
+func (w *world) catchUp(n *node) {
+	w.after(between(w.net, w.plan.lan, 300*time.Millisecond), func() {
+		if w.majority(n) {
+			n.step(n.apply)
+		}
+	})
+}
+
+// joined is called when a node can reach another one again.
+func (w *world) joined(n *node) { w.catchUp(n) }
+
+// apply takes the entries that the node has not yet.
+func (n *node) apply() {
+	for ; n.applied < len(n.w.log.entries); n.applied++ {
+		n.state.Apply(n.w.log.entries[n.applied])
+	}
+	b, err := n.state.Snapshot()
+	if err != nil {
+		n.w.fault("%s: no snapshot: %v", n.name, err)
+		return
+	}
+	n.disk = disk{b, n.applied}
+	n.publishTable()
+}
+
+// publishTable puts the current revision in force if it is newer (DEC-14).
+func (n *node) publishTable() {
+	e, ok := n.state.Current()
+	if !ok || n.witness || n.table != nil && !e.Version.Newer(n.table.Version()) {
+		return
+	}
+	n.table = n.w.lab.table(string(e.Document), e.Version)
+	n.view = trunkgroup.NewView(n.table)
+	n.w.say("%s publishes %v", n.name, e.Version)
+	n.nodesChanged()
+}
+
+// loadConfig starts from disk: the snapshot of an earlier boot, or what the
+// cluster was installed with.
+func (n *node) loadConfig() {
+	n.state, n.applied = fsm.New(clusterID), 0
+	if n.disk.snapshot == nil {
+		n.state.Apply(n.w.log.entries[0])
+		n.applied = 1
+	} else {
+		s, err := fsm.Restore(clusterID, n.disk.snapshot)
+		if err != nil {
+			n.w.fault("%s cannot read its own snapshot: %v", n.name, err)
+			return
+		}
+		n.state, n.applied = s, n.disk.applied
+	}
+	n.publishTable()
+}

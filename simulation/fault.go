@@ -1,0 +1,271 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// planFaults draws what breaks and when. All of it is whole again at the end of
+// the trouble.
+func (w *world) planFaults() {
+	r := w.fate
+	for range w.plan.faults {
+		at := between(r, w.plan.trouble.from, w.plan.trouble.to-time.Second)
+		length := between(r, 300*time.Millisecond, gone)
+		switch r.IntN(3) { // short, some, long
+		case 0:
+			length /= 10
+		case 1:
+			length /= 3
+		}
+		length = min(length, w.plan.trouble.to-at)
+		do, undo := w.drawFault()
+		w.after(at-w.now, func() {
+			if undo = do(); undo != nil {
+				w.after(length, undo)
+			}
+		})
+		_ = undo
+	}
+}
+
+// drawFault draws one thing to break. Breaking it returns how it is mended; nil
+// when there is nothing to mend.
+func (w *world) drawFault() (do func() func(), _ func()) {
+	r := w.fate
+	a := r.IntN(4)
+	b := (a + 1 + r.IntN(3)) % 4
+	agent := w.agents[r.IntN(len(w.agents))]
+	mood := mood(1 + r.IntN(int(moods)-1))
+	power := r.IntN(2) == 0
+	doc := r.IntN(documents)
+	oneWay := r.IntN(2)
+	switch r.IntN(12) {
+	case 0, 1:
+		return func() func() { return w.crash(w.nodes[a], power) }, nil
+	case 2:
+		return func() func() { return w.pause(w.nodes[a]) }, nil
+	case 3:
+		return func() func() { return w.cutSites(oneWay) }, nil
+	case 4:
+		return func() func() { return w.cutNode(w.nodes[a]) }, nil
+	case 5:
+		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], true) }, nil
+	case 6:
+		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], false) }, nil
+	case 7, 8:
+		return func() func() {
+			agent.set(mood)
+			return func() { agent.set(good) }
+		}, nil
+	case 9:
+		return func() func() {
+			w.change(w.nodes[a], doc)
+			return nil
+		}, nil
+	case 10:
+		return func() func() { return w.stop(w.nodes[a]) }, nil
+	default:
+		return func() func() { return w.operate(w.nodes[a], agent) }, nil
+	}
+}
+
+// crash ends a process, or the whole machine; it starts again later.
+func (w *world) crash(n *node, power bool) func() {
+	if !n.alive || n.paused {
+		return nil
+	}
+	w.sums.Crashes++
+	w.say("%s crashes (power %v)", n.name, power)
+	w.end(n, power)
+	return func() { w.restart(n) }
+}
+
+func (w *world) end(n *node, power bool) {
+	n.trouble.begin(w.now)
+	n.alive, n.waiting, n.unsent, n.next = false, nil, nil, -1
+	w.linksOf(n, func(l *link, end int) { l.died(end, power) })
+}
+
+func (w *world) restart(n *node) {
+	if n.alive {
+		return
+	}
+	w.say("%s starts, boot %d", n.name, n.boot+1)
+	n.start()
+	n.trouble.end(w.now)
+}
+
+// pause stops a process without ending it.
+func (w *world) pause(n *node) func() {
+	if !n.runs() || n.closing {
+		return nil
+	}
+	boot, since := n.boot, w.now
+	w.say("%s pauses", n.name)
+	n.paused = true
+	n.trouble.begin(w.now)
+	w.linksOf(n, func(l *link, end int) { l.unheard(end) })
+	return func() {
+		if n.boot != boot || !n.alive {
+			return
+		}
+		w.say("%s goes on", n.name)
+		n.paused = false
+		n.trouble.end(w.now)
+		if w.now-since > 10*time.Second {
+			n.doubt()
+		}
+		waiting := n.waiting
+		n.waiting = nil
+		for _, do := range waiting {
+			n.step(do)
+		}
+		n.rearm()
+		w.consider(n)
+	}
+}
+
+// cutSites parts the two sites and leaves the witness with one of them, both or
+// none of them: in both directions, or in one.
+func (w *world) cutSites(oneWay int) func() {
+	w.sums.Cuts++
+	from, both := w.fate.IntN(2), w.fate.IntN(2) == 0
+	w.say("the sites are cut, one way %v", oneWay == 1)
+	var cuts []func()
+	for _, a := range w.nodes[:2] {
+		for _, b := range w.nodes[2:4] {
+			x, y := a, b
+			if from == 1 {
+				x, y = b, a
+			}
+			cuts = append(cuts, w.cutPair(x, y, oneWay == 0))
+		}
+	}
+	if both {
+		for _, a := range w.nodes[2*from : 2*from+2] {
+			cuts = append(cuts, w.cutPair(a, w.nodes[4], true))
+		}
+	}
+	return all(cuts)
+}
+
+// cutNode takes a node from all other nodes; its far ends still reach it.
+func (w *world) cutNode(n *node) func() {
+	w.sums.Cuts++
+	n.trouble.begin(w.now)
+	var cuts []func()
+	for _, x := range w.nodes {
+		if x != n {
+			cuts = append(cuts, w.cutPair(n, x, true))
+		}
+	}
+	cuts = append(cuts, func() { n.trouble.end(w.now) })
+	return all(cuts)
+}
+
+// cutPair stops what a sends to b, and the other way too.
+func (w *world) cutPair(a, b *node, both bool) func() {
+	w.sums.Cuts++
+	w.say("%s to %s is cut, both ways %v", a.name, b.name, both)
+	l, end := w.link(a, b)
+	l.block(end)
+	if both {
+		l.block(1 - end)
+	}
+	return func() {
+		w.say("%s to %s is whole", a.name, b.name)
+		l.unblock(end)
+		if both {
+			l.unblock(1 - end)
+		}
+	}
+}
+
+func all(list []func()) func() {
+	return func() {
+		for _, do := range list {
+			do()
+		}
+	}
+}
+
+// change proposes another document at a node.
+func (w *world) change(n *node, doc int) {
+	if !n.runs() {
+		return
+	}
+	c := fsm.Set{Cluster: clusterID, Author: n.name, Reason: "sim", At: n.now(), Document: []byte(docName(doc))}
+	if w.fate.IntN(2) == 0 {
+		expect := n.state.Version().Revision
+		c.Expect = &expect
+	}
+	w.propose(n, &c)
+}
+
+// stop lets a node end its calls in order, and ends it; it starts again.
+func (w *world) stop(n *node) func() {
+	if !n.runs() || n.closing {
+		return nil
+	}
+	w.say("%s stops in order", n.name)
+	boot := n.boot
+	n.trouble.begin(w.now)
+	n.closing = true
+	n.publish("state", []byte("draining"))
+	n.step(func() {
+		for _, s := range n.shards {
+			s.Shutdown(n.now())
+		}
+	})
+	w.after(time.Second, func() {
+		if n.boot == boot && n.alive && !n.paused {
+			n.trouble.end(w.now)
+			w.end(n, false)
+		}
+	})
+	return func() {
+		if n.boot == boot && n.alive {
+			w.after(time.Second, func() { w.restart(n) })
+			return
+		}
+		w.restart(n)
+	}
+}
+
+// operate is an operator's word on a member, and its end.
+func (w *world) operate(n *node, a *agent) func() {
+	if !n.runs() || n.table == nil {
+		return nil
+	}
+	var member *trunkgroup.Member
+	for _, m := range n.table.Members() {
+		if m.Addr == a.addr {
+			member = m
+		}
+	}
+	if member == nil {
+		return nil
+	}
+	a.ill.begin(w.now)
+	said := func(n *node, state trunkgroup.AdminState) {
+		n.step(func() {
+			now := n.now()
+			knob := n.watch.knobs.Set(now, member.Key, state, "ann", "because", n.name, time.Hour)
+			w.say("%s: operator says %v of %s", n.name, state, member.Key)
+			n.publish("knob/"+member.Key, knob.Append(nil, now))
+			n.rebuild()
+		})
+	}
+	said(n, trunkgroup.AdminDisabled)
+	return func() {
+		x := n
+		for i := 0; i < 4 && !x.runs(); i++ {
+			x = w.nodes[i]
+		}
+		said(x, trunkgroup.AdminUp)
+		a.ill.end(w.now)
+	}
+}

@@ -1,0 +1,114 @@
+package simulation
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// The places of the simulated cluster.
+const (
+	clusterID = "sim"
+	dallas    = "dallas"
+	ashburn   = "ashburn"
+)
+
+// documents is how many cluster documents there are to change between.
+const documents = 4
+
+// Lab holds what simulations share: compiled tables, which are immutable. It
+// belongs to one goroutine.
+type Lab struct {
+	tables map[tableKey]*trunkgroup.Table
+}
+
+type tableKey struct {
+	doc     string
+	version trunkgroup.Version
+}
+
+// NewLab returns a lab. Use one per goroutine for all seeds that it plays.
+func NewLab() *Lab { return &Lab{tables: make(map[tableKey]*trunkgroup.Table)} }
+
+// table compiles a document once per version.
+func (l *Lab) table(doc string, v trunkgroup.Version) *trunkgroup.Table {
+	key := tableKey{doc, v}
+	if t := l.tables[key]; t != nil {
+		return t
+	}
+	t, err := trunkgroup.Compile(documentOf(doc), v)
+	if err != nil {
+		panic(fmt.Sprintf("simulation: document %q: %v", doc, err)) // the documents are below
+	}
+	l.tables[key] = t
+	return t
+}
+
+func docName(i int) string { return fmt.Sprintf("document %d", i) }
+
+// documentOf is the document that a name in the config log stands for.
+func documentOf(name string) *trunkgroup.Document {
+	d := baseDocument()
+	acme := &d.TrunkGroups[0]
+	switch name {
+	case docName(1):
+		acme.Members[1].Disabled = true
+	case docName(2):
+		acme.Distribution.Method = trunkgroup.Failover
+		for i := range acme.Members {
+			acme.Members[i].Priority = i + 1
+		}
+	case docName(3):
+		d.TrunkGroups = append(d.TrunkGroups, trunkgroup.GroupSpec{
+			Name: "charlie-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214557*"}, Monitoring: monitoring(),
+			Members: []trunkgroup.MemberSpec{{ID: "dal", Site: dallas, Address: "198.51.100.30:5060"}},
+		})
+	}
+	return d
+}
+
+// monitoring is quick, so that verdicts move within a run.
+func monitoring() trunkgroup.MonitoringSpec {
+	repeats := 1
+	return trunkgroup.MonitoringSpec{
+		Profile: "peeredge", Interval: trunkgroup.Duration(10 * time.Second), DownInterval: trunkgroup.Duration(3 * time.Second),
+		Timeout: trunkgroup.Duration(time.Second), Repeats: &repeats,
+	}
+}
+
+func baseDocument() *trunkgroup.Document {
+	member := func(id, site, addr string) trunkgroup.MemberSpec {
+		return trunkgroup.MemberSpec{ID: id, Site: site, Address: addr}
+	}
+	return &trunkgroup.Document{
+		Cluster: clusterID,
+		Sites:   []trunkgroup.SiteSpec{{Name: dallas, Peers: []string{ashburn}}, {Name: ashburn, Peers: []string{dallas}}},
+		TrunkGroups: []trunkgroup.GroupSpec{
+			{
+				Name: "acme-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"}, Monitoring: monitoring(),
+				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.LoadBalance},
+				Members: []trunkgroup.MemberSpec{
+					member("dal-1", dallas, "198.51.100.10:5060"), member("dal-2", dallas, "198.51.100.11:5060"),
+					member("ash-1", ashburn, "198.51.100.74:5060"), member("ash-2", ashburn, "198.51.100.75:5060"),
+				},
+			},
+			{
+				Name: "bravo-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214556*"}, Monitoring: monitoring(),
+				Members: []trunkgroup.MemberSpec{member("dal", dallas, "198.51.100.20:5060"), member("ash", ashburn, "198.51.100.84:5060")},
+			},
+			{
+				Name: "acme-out", Role: trunkgroup.TerminationCustomer,
+				Sources: []trunkgroup.SourceSpec{{IP: "198.51.100.10", Port: 5060}, {IP: "198.51.100.74", Port: 5060}},
+			},
+			{
+				Name: "carrier-a", Role: trunkgroup.PSTNProvider, Monitoring: monitoring(),
+				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.10:5060"), member("ash", ashburn, "192.0.2.74:5060")},
+			},
+			{
+				Name: "carrier-b", Role: trunkgroup.PSTNProvider, Monitoring: monitoring(),
+				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.20:5060"), member("ash", ashburn, "192.0.2.84:5060")},
+			},
+		},
+	}
+}
