@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"net"
 	"time"
@@ -79,10 +80,10 @@ func (i *Interconnect) release(conn net.Conn) {
 
 // serve runs the handshake of one accepted connection and hands it to its purpose.
 func (i *Interconnect) serve(conn net.Conn, host string) {
-	remote, err := i.welcome(conn)
+	l, remote, err := i.welcome(conn, host)
 	i.proved(host)
 	if err != nil {
-		i.count.refused.Add(1)
+		i.refuse(reason(err))
 		if held, ok := i.refusals.Allow("accept "+host, time.Now()); ok {
 			i.cfg.Logger.Warn("stream refused", "source", conn.RemoteAddr().String(), "peer", remote.Node, "error", err, "suppressed", held)
 		}
@@ -90,45 +91,65 @@ func (i *Interconnect) serve(conn net.Conn, host string) {
 		_ = conn.Close()
 		return
 	}
-	i.count.accepted.Add(1)
-	if remote.Purpose == hello.Interconnect {
-		i.receive(conn, remote)
+	if l == nil { // somebody joined
 		i.release(conn)
 		_ = conn.Close()
 		return
 	}
-	i.release(conn)
-	if take := i.onStream[remote.Purpose]; take != nil && i.ctx.Err() == nil {
-		take(conn, remote)
+	i.count.accepted.Add(1)
+	if remote.Purpose == hello.Interconnect {
+		i.receive(l, remote)
+		i.release(conn)
+		_ = l.Close()
 		return
 	}
-	_ = conn.Close()
+	i.release(conn)
+	if take := i.onStream[remote.Purpose]; take != nil && i.ctx.Err() == nil {
+		take(l, remote)
+		return
+	}
+	_ = l.Close()
 }
 
-func (i *Interconnect) welcome(conn net.Conn) (hello.Remote, error) {
+// welcome runs both handshakes on an accepted stream. The link is nil when the other
+// side was no node but came to join.
+func (i *Interconnect) welcome(conn net.Conn, host string) (*link, hello.Remote, error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeTimeout)); err != nil {
-		return hello.Remote{}, err
+		return nil, hello.Remote{}, err
 	}
-	remote, err := hello.Accept(conn, i.identity, func(p hello.Purpose) bool {
+	t := i.trust.Load()
+	safe, shown, joins, err := i.secureAccepted(conn, t)
+	if err != nil || joins {
+		if joins {
+			i.onJoin(safe, host)
+		}
+		return nil, hello.Remote{Node: shown.node}, err
+	}
+	local := i.identity
+	local.Keys, local.Proven = t.keys, shown.node
+	remote, err := hello.Accept(safe, local, func(p hello.Purpose) bool {
 		return p == hello.Interconnect || i.onStream[p] != nil
 	})
 	if err != nil {
-		return remote, err
+		return nil, remote, err
 	}
+	l := i.remember(safe, shown, remote)
 	if remote.Purpose != hello.Inquire {
 		i.noteBoot(remote.Node, remote.Boot)
 	}
 	if remote.Seen > i.cfg.Boot {
 		i.staleBoot(remote.Seen)
 	}
-	return remote, conn.SetDeadline(time.Time{})
+	return l, remote, conn.SetDeadline(time.Time{})
 }
 
 // receive reads the frames of a peer's stream until it ends.
-func (i *Interconnect) receive(conn net.Conn, remote hello.Remote) {
+func (i *Interconnect) receive(conn *link, remote hello.Remote) {
 	p := i.ensure(Endpoint{Name: remote.Node, Site: remote.Site, Address: remote.Address}, false)
-	p.accepted(conn, remote)
-	defer p.ended(conn)
+	in := &inbound{conn: conn, done: make(chan struct{})}
+	older := p.accepted(in, remote)
+	defer p.ended(in)
+	older.drained(i.ctx)
 	r := bufio.NewReaderSize(conn, 64<<10)
 	var out []byte
 	if err := conn.SetReadDeadline(time.Now().Add(idleTimeout)); err != nil {
@@ -170,16 +191,20 @@ func (i *Interconnect) receive(conn net.Conn, remote hello.Remote) {
 
 // accepted makes conn the peer's stream; an older one of the same peer is closed.
 // A stream of a later boot proves that the process behind our own stream is gone.
-func (p *peer) accepted(conn net.Conn, remote hello.Remote) {
+// Returned is the stream that this one renews, whose end must be read first.
+func (p *peer) accepted(in *inbound, remote hello.Remote) (renews *inbound) {
 	p.mu.Lock()
 	old := p.inbound
-	p.inbound = conn
+	p.inbound = in
 	p.arrived = time.Now()
 	reborn := remote.Boot > p.boot
 	up := p.detector.Up()
 	p.mu.Unlock()
+	if old != nil && remote.Renewal && !reborn {
+		return old
+	}
 	if old != nil {
-		_ = old.Close()
+		_ = old.conn.Close()
 	}
 	if !up {
 		p.dialNow()
@@ -188,12 +213,35 @@ func (p *peer) accepted(conn net.Conn, remote hello.Remote) {
 			s.close()
 		}
 	}
+	return nil
 }
 
-func (p *peer) ended(conn net.Conn) {
+func (p *peer) ended(in *inbound) {
+	close(in.done)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.inbound == conn {
+	if p.inbound == in {
 		p.inbound = nil
 	}
+}
+
+// inbound is a stream that a peer dialled.
+type inbound struct {
+	conn net.Conn
+	done chan struct{} // closed when nothing more is read from it
+}
+
+// drained waits until all of a stream was read that another one renews, for a short time.
+func (in *inbound) drained(ctx context.Context) {
+	if in == nil {
+		return
+	}
+	wait := time.NewTimer(drainTimeout)
+	defer wait.Stop()
+	select {
+	case <-in.done:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	_ = in.conn.Close()
 }

@@ -125,7 +125,7 @@ func (p *peer) openBeside(s *stream) {
 	if p.i.cfg.Packets == nil {
 		return
 	}
-	out, frame := newSession(p.i.cfg.Keys)
+	out, frame := newSession(p.i.keys())
 	p.mu.Lock()
 	p.beside.out, p.beside.to, p.beside.seq, p.beside.echoed = out, udpAddr(s.conn), 0, 0
 	p.beside.sent = [pingSlots]time.Time{}
@@ -143,7 +143,7 @@ func (p *peer) closeBeside() {
 // announced takes the session that the peer named on its stream. It holds until
 // the peer names another one.
 func (p *peer) announced(frame []byte) {
-	in, ok := openSession(p.i.cfg.Keys, frame)
+	in, ok := openSession(p.i.keys(), frame)
 	if !ok || p.i.cfg.Packets == nil {
 		return
 	}

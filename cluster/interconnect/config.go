@@ -9,6 +9,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cluster/dialmap"
 	"github.com/tandem-sbc/tandem/cluster/keyring"
+	"github.com/tandem-sbc/tandem/cluster/pki"
 )
 
 // Defaults of the fields of Config.
@@ -26,6 +27,12 @@ type Config struct {
 	Site    string
 	Boot    uint64           // boot number of this process (DEC-13)
 	Keys    *keyring.Keyring // cluster secrets
+	// Identity is the certificate of this node and the authorities that it trusts; nil:
+	// streams are without TLS. With it, streams without TLS are refused, unless Plain.
+	Identity *pki.Identity
+	// Plain takes and makes streams without TLS where the other side has none: for the
+	// time in which a cluster changes over.
+	Plain bool
 
 	// Listeners take streams of every purpose; the Interconnect closes them.
 	Listeners []net.Listener

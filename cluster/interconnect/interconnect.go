@@ -26,6 +26,12 @@ type Peer struct {
 	Boot    uint64        // of the process that was connected last; 0 when none was
 	// ClockOffset is the peer's wall clock minus ours, as good as half the round trip.
 	ClockOffset time.Duration
+	// TLS: the stream to it is encrypted and its name proven by a certificate.
+	TLS bool
+	// Refused says why keys or certificates kept the last dial from coming about; empty
+	// when they did not. RefusedAt is since when.
+	Refused   string
+	RefusedAt time.Time
 }
 
 // Endpoint names a node to connect to.
@@ -50,17 +56,21 @@ type Interconnect struct {
 	onChange []func(Peer)
 	onStream map[hello.Purpose]func(net.Conn, hello.Remote)
 	onBoot   []func(seen uint64)
+	onJoin   func(conn net.Conn, from string)
 
 	peers    atomic.Pointer[map[string]*peer]
 	snapshot atomic.Pointer[[]Peer]
 	count    counters
 	refusals logs.Limiter
+	trust    atomic.Pointer[trust]
 
 	mu       sync.Mutex
 	seen     map[string]uint64     // highest boot number per node name
 	sessions map[uint64]*peer      // who signs datagrams so
 	open     map[net.Conn]struct{} // accepted connections that Stop closes
 	pending  map[string]int        // handshakes in flight by address
+	links    map[*link]struct{}    // streams that proved themselves
+	refused  map[string]uint64     // streams that were not taken, by reason
 	waiting  int
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -82,11 +92,14 @@ func New(cfg Config) (*Interconnect, error) {
 		sessions: make(map[uint64]*peer),
 		open:     make(map[net.Conn]struct{}),
 		pending:  make(map[string]int),
+		links:    make(map[*link]struct{}),
+		refused:  make(map[string]uint64),
 	}
 	i.identity = hello.Local{
 		Cluster: cfg.Cluster, Node: cfg.Node, Site: cfg.Site,
-		Address: cfg.Advertise, Boot: cfg.Boot, Keys: cfg.Keys, Seen: i.highestBoot,
+		Address: cfg.Advertise, Boot: cfg.Boot, Seen: i.highestBoot,
 	}
+	i.trust.Store(&trust{keys: cfg.Keys, identity: cfg.Identity, plain: cfg.Plain})
 	i.peers.Store(&map[string]*peer{})
 	i.snapshot.Store(&[]Peer{})
 	i.ctx, i.cancel = context.WithCancel(context.Background())
@@ -126,6 +139,7 @@ func (i *Interconnect) Start() {
 	for _, l := range i.cfg.Listeners {
 		i.wg.Go(func() { i.acceptLoop(l) })
 	}
+	i.wg.Go(i.reviewLoop)
 	if i.cfg.Packets != nil {
 		i.wg.Go(i.listenBeside)
 		i.wg.Go(i.talkBeside)
@@ -170,7 +184,7 @@ func (i *Interconnect) Send(node string, kind byte, payload []byte) bool {
 		i.count.down.Add(1)
 		return false
 	}
-	if !s.send(kind, payload) {
+	if !s.send(kind, payload) && !p.sendRenewed(s, kind, payload) {
 		i.count.full.Add(1)
 		return false
 	}
@@ -194,7 +208,11 @@ func (i *Interconnect) Peer(name string) (Peer, bool) {
 // Dial opens a stream of another purpose to a node at its advertised address and
 // returns it behind the handshake. target may be empty: any member will do.
 func (i *Interconnect) Dial(ctx context.Context, address string, purpose hello.Purpose, target string) (net.Conn, hello.Remote, error) {
-	return i.dial(ctx, i.identity, address, purpose, target)
+	conn, remote, err := i.dial(ctx, i.identity, address, purpose, target)
+	if err != nil {
+		return nil, remote, err // not a nil *link in an interface
+	}
+	return conn, remote, nil
 }
 
 // publish rebuilds the snapshot that Peers returns.

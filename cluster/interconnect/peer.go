@@ -1,7 +1,6 @@
 package interconnect
 
 import (
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +17,7 @@ type peer struct {
 	launched bool                   // guarded by Interconnect.mu
 	out      atomic.Pointer[stream] // the stream that this node dialled; nil when lost
 	redial   chan struct{}          // one token: dial now, do not wait for the back-off
+	renew    chan struct{}          // one token: make the stream anew
 
 	mu       sync.Mutex
 	endpoint Endpoint
@@ -33,7 +33,10 @@ type peer struct {
 		wall int64
 	}
 	shown   time.Duration // the RTT that the snapshot holds
-	inbound net.Conn      // the stream that the peer dialled
+	inbound *inbound      // the stream that the peer dialled
+	secure  bool          // the stream that this node dialled is inside TLS
+	refused string        // why keys or certificates keep the peer away
+	since   time.Time     // when refused was set
 	beside  beside        // datagrams
 }
 
@@ -41,6 +44,7 @@ func newPeer(i *Interconnect, e Endpoint, now time.Time) *peer {
 	return &peer{
 		i: i, name: e.Name, endpoint: e,
 		redial:   make(chan struct{}, 1),
+		renew:    make(chan struct{}, 1),
 		detector: NewDetector(i.cfg.Heartbeat, i.cfg.Misses, now),
 	}
 }
@@ -90,7 +94,7 @@ func (p *peer) describe() Peer {
 	return Peer{
 		Name: p.name, Site: p.endpoint.Site, Address: p.endpoint.Address,
 		Up: p.detector.Up(), Since: p.detector.Since(), RTT: p.shown,
-		Boot: p.boot, ClockOffset: p.offset,
+		Boot: p.boot, ClockOffset: p.offset, TLS: p.secure, Refused: p.refused, RefusedAt: p.since,
 	}
 }
 

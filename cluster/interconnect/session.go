@@ -4,9 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"net"
+	"sync"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/hello"
@@ -17,7 +16,7 @@ import (
 func (p *peer) run(ctx context.Context) {
 	wait := minBackOff
 	for ctx.Err() == nil {
-		conn, remote, err := p.connect(ctx)
+		conn, remote, err := p.connect(ctx, false)
 		if err == nil {
 			wait = minBackOff
 			p.session(ctx, conn, remote)
@@ -46,11 +45,13 @@ func jitter(d time.Duration) time.Duration {
 	return d*3/4 + rand.N(d/2+1)
 }
 
-func (p *peer) connect(ctx context.Context) (net.Conn, hello.Remote, error) {
+func (p *peer) connect(ctx context.Context, renewal bool) (*link, hello.Remote, error) {
 	p.mu.Lock()
 	address := p.endpoint.Address
 	p.mu.Unlock()
-	return p.i.dial(ctx, p.i.identity, address, hello.Interconnect, p.name)
+	local := p.i.identity
+	local.Renewal = renewal
+	return p.i.dial(ctx, local, address, hello.Interconnect, p.name)
 }
 
 // failed reports a dial that did not come about; only what an operator can act
@@ -60,92 +61,81 @@ func (p *peer) failed(err error, remote hello.Remote) {
 	if errors.Is(err, hello.ErrBoot) {
 		p.i.staleBoot(remote.Seen)
 	}
-	for _, grave := range []error{hello.ErrKey, hello.ErrCluster, hello.ErrIdentity, hello.ErrSelf, hello.ErrBoot, hello.ErrVersion} {
-		if errors.Is(err, grave) {
-			if held, ok := p.i.refusals.Allow(p.name, time.Now()); ok {
-				log.Warn("peer refused the handshake", "error", err, "suppressed", held)
-			}
-			return
+	if grave(err) {
+		p.refuse(err)
+		if held, ok := p.i.refusals.Allow(p.name, time.Now()); ok {
+			log.Warn("the handshake with a peer failed", "error", err, "suppressed", held)
 		}
+		return
 	}
 	log.Debug("peer cannot be reached", "error", err)
 }
 
-// dial connects and runs the handshake.
-func (i *Interconnect) dial(ctx context.Context, id hello.Local, address string, purpose hello.Purpose, target string) (net.Conn, hello.Remote, error) {
-	i.count.dials.Add(1)
-	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
-	conn, err := i.cfg.Dial(connecting, i.cfg.DialMap.Via(address))
-	cancel()
-	if err != nil {
-		i.count.dialFailures.Add(1)
-		return nil, hello.Remote{}, fmt.Errorf("interconnect: dial %s at %s: %w", target, address, err)
+// session runs the streams to the peer, each the renewal of the one before, from the
+// first handshake to the loss of the last.
+func (p *peer) session(ctx context.Context, conn *link, remote hello.Remote) {
+	for seq := uint64(1); ; {
+		s := newStream(conn, p.i.cfg.QueueBytes)
+		p.connected(s, remote)
+		p.openBeside(s)
+		var users sync.WaitGroup
+		users.Go(s.writeLoop)
+		users.Go(func() { p.readPongs(s) })
+		silent, next := p.keep(ctx, s, &seq)
+		if next == nil {
+			s.close()
+			users.Wait()
+			p.lost(silent)
+			return
+		}
+		conn, remote = next.conn, next.remote
+		p.i.wg.Go(func() {
+			s.finish(ctx)
+			users.Wait()
+		})
 	}
-	// The handshake ends with the context: closing wakes whatever it waits for.
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	remote, err := i.greet(conn, id, purpose, target)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		i.count.dialFailures.Add(1)
-		_ = conn.Close()
-		return nil, remote, fmt.Errorf("interconnect: greet %s at %s: %w", target, address, err)
-	}
-	return conn, remote, nil
-}
-
-func (i *Interconnect) greet(conn net.Conn, id hello.Local, purpose hello.Purpose, target string) (hello.Remote, error) {
-	if err := conn.SetDeadline(time.Now().Add(handshakeTimeout)); err != nil {
-		return hello.Remote{}, err
-	}
-	remote, err := hello.Dial(conn, id, purpose, target)
-	if err != nil {
-		return remote, err
-	}
-	i.noteBoot(remote.Node, remote.Boot)
-	return remote, conn.SetDeadline(time.Time{})
-}
-
-// session runs one stream from the handshake to its loss.
-func (p *peer) session(ctx context.Context, conn net.Conn, remote hello.Remote) {
-	s := newStream(conn, p.i.cfg.QueueBytes)
-	p.connected(s, remote)
-	p.openBeside(s)
-	readers := make(chan struct{}, 2)
-	go func() { s.writeLoop(); readers <- struct{}{} }()
-	go func() { p.readPongs(s); readers <- struct{}{} }()
-	silent := p.keep(ctx, s)
-	s.close()
-	<-readers
-	<-readers
-	p.lost(silent)
 }
 
 // keep sends the heartbeats and judges the silence. It returns when the stream is
-// over; true when silence ended it.
-func (p *peer) keep(ctx context.Context, s *stream) (silent bool) {
+// over: with the stream that renews it, or with true when silence ended it.
+func (p *peer) keep(ctx context.Context, s *stream, seq *uint64) (silent bool, _ *successor) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var next time.Time
-	for seq := uint64(1); ; {
+	var renewing *renewal
+	for {
 		select {
 		case <-ctx.Done():
-			return false
+			renewing.abandon()
+			return false, nil
 		case <-s.done:
-			return false
+			return false, renewing.last(ctx)
+		case <-p.renew:
+			if renewing == nil {
+				renewing = p.beginRenewal(ctx)
+			}
+			continue
+		case fresh := <-renewing.result():
+			renewing.cancel()
+			renewing = nil
+			if fresh.err == nil {
+				return false, &fresh
+			}
+			p.failed(fresh.err, fresh.remote)
+			continue
 		case <-timer.C:
 		}
 		now := time.Now()
 		if !now.Before(next) {
-			s.beat(kindPing, p.nextBeat(seq, now))
-			seq, next = seq+1, now.Add(p.i.cfg.Heartbeat)
+			s.beat(kindPing, p.nextBeat(*seq, now))
+			*seq, next = *seq+1, now.Add(p.i.cfg.Heartbeat)
 		}
 		p.mu.Lock()
 		expired, due := p.detector.Expire(now), p.detector.Deadline()
 		p.mu.Unlock()
 		if expired {
-			return true
+			renewing.abandon()
+			return true, nil
 		}
 		if due.After(next) {
 			due = next
@@ -182,9 +172,18 @@ func (p *peer) connected(s *stream, remote hello.Remote) {
 	if remote.Site != "" {
 		p.endpoint.Site = remote.Site
 	}
+	was := p.detector.Up()
 	p.detector.Connected(now, remote.RTT)
+	l, ok := s.conn.(*link)
+	p.secure = ok && l.chain != nil
+	p.refused, p.since = "", time.Time{}
 	p.mu.Unlock()
 	p.out.Store(s)
+	if was {
+		p.i.cfg.Logger.Debug("stream renewed", "peer", p.name)
+		p.i.publish()
+		return
+	}
 	p.i.cfg.Logger.Info("peer is up", "peer", p.name, "peer_site", remote.Site, "boot", remote.Boot, "rtt", remote.RTT)
 	p.changed()
 }

@@ -18,6 +18,8 @@ type stream struct {
 	urgent []byte // heartbeats: ahead of everything that waits
 	queue  []byte
 	closed bool
+	// finishing: another stream has taken the place of this one; what waits is written, nothing is added.
+	finishing bool
 
 	wake chan struct{} // one token: something waits
 	done chan struct{} // closed when the stream is broken or closed
@@ -30,7 +32,7 @@ func newStream(conn net.Conn, limit int) *stream {
 // send queues one frame and never blocks. False: closed, or the queue is full.
 func (s *stream) send(kind byte, payload []byte) bool {
 	s.mu.Lock()
-	if s.closed || len(s.queue)+frameHeader+len(payload) > s.limit {
+	if s.closed || s.finishing || len(s.queue)+frameHeader+len(payload) > s.limit {
 		s.mu.Unlock()
 		return false
 	}
@@ -69,19 +71,35 @@ func (s *stream) writeLoop() {
 		case <-s.wake:
 		}
 		s.mu.Lock()
-		s.urgent, urgent = urgent[:0], s.urgent
+		s.urgent, urgent = urgent, s.urgent
 		s.queue, queue = recycle(queue), s.queue
+		last := s.finishing
 		s.mu.Unlock()
-		if len(urgent)+len(queue) == 0 {
-			continue
+		out := queue
+		if len(urgent) > 0 { // one write, and with TLS one record, for both
+			urgent = append(urgent, queue...)
+			out = urgent
 		}
-		bufs := net.Buffers{urgent, queue}
 		if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return
 		}
-		if _, err := bufs.WriteTo(s.conn); err != nil {
+		if len(out) > 0 {
+			if _, err := s.conn.Write(out); err != nil {
+				return
+			}
+		}
+		urgent = recycle(urgent)
+		if last {
+			s.endWriting()
 			return
 		}
+	}
+}
+
+// endWriting tells the other side that nothing more comes, and waits until it has read all and closes.
+func (s *stream) endWriting() {
+	if half, ok := s.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		<-s.done
 	}
 }
 
