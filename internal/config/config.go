@@ -18,6 +18,9 @@ type Config struct {
 	// DataDir holds what must survive a restart: the last known good table, the Raft log, the boot
 	// counter, the call records.
 	DataDir string
+	// ClockOffset is added to this node's clock where nodes compare clocks. It is for tests of clocks that
+	// are wrong; 0 in any real file.
+	ClockOffset time.Duration
 
 	Listeners    []Listener
 	Interconnect Endpoint
@@ -27,6 +30,7 @@ type Config struct {
 	Log          Log
 	SIP          SIP
 	DNS          DNS
+	Drain        Drain
 }
 
 // Endpoint is an address that this node binds, and the one that others are told.

@@ -21,6 +21,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	if f.DataDir == "" {
 		c.add("data_dir", "for example /var/lib/tandem", "missing")
 	}
+	cfg.ClockOffset = c.duration("clock_offset", f.ClockOffset, -24*time.Hour, 24*time.Hour)
 	cfg.Listeners = c.listeners(f)
 	cfg.Interconnect = c.endpoint("interconnect", f.Interconnect.Address, f.Interconnect.Advertise, "192.0.2.10:7950")
 	cfg.Cluster = c.cluster(f, cfg.Interconnect)
@@ -34,6 +35,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	}
 	cfg.Log = c.log(&f.Log)
 	cfg.SIP = c.sip(f)
+	cfg.Drain = c.drain(&f.Drain)
 	for i, s := range f.DNS.Servers {
 		cfg.DNS.Servers = append(cfg.DNS.Servers, c.addrPort(index("dns.servers", i), s, "192.0.2.53:53", true))
 	}

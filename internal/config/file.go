@@ -8,6 +8,7 @@ type file struct {
 	Site         string         `mapstructure:"site"`
 	Witness      bool           `mapstructure:"witness"`
 	DataDir      string         `mapstructure:"data_dir"`
+	ClockOffset  string         `mapstructure:"clock_offset"`
 	Listeners    []fileListener `mapstructure:"listeners"`
 	Interconnect fileEndpoint   `mapstructure:"interconnect"`
 	Cluster      fileCluster    `mapstructure:"cluster"`
@@ -16,6 +17,7 @@ type file struct {
 	Log          fileLog        `mapstructure:"log"`
 	SIP          fileSIP        `mapstructure:"sip"`
 	DNS          fileDNS        `mapstructure:"dns"`
+	Drain        fileDrain      `mapstructure:"drain"`
 }
 
 type fileEndpoint struct {
@@ -122,10 +124,11 @@ type fileDNS struct {
 // defaults is the file that an empty file stands for.
 func defaults() file {
 	return file{
-		DataDir: "/var/lib/tandem",
-		Admin:   fileAdmin{Address: "unix:/run/tandem/admin.sock"},
-		CDR:     fileCDR{RotateSize: "100MiB"},
-		Log:     fileLog{Level: "info", Format: "json"},
+		DataDir: "/var/lib/tandem", ClockOffset: "0s",
+		Admin: fileAdmin{Address: "unix:/run/tandem/admin.sock"},
+		CDR:   fileCDR{RotateSize: "100MiB"},
+		Log:   fileLog{Level: "info", Format: "json"},
+		Drain: fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
 			UserAgent: "Tandem",
 			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},
