@@ -39,6 +39,8 @@ type Config struct {
 	Realm string
 	// AllowNoQOP accepts digest answers without qop (RFC 2069).
 	AllowNoQOP bool
+	// ClockOffset is added to the clock of nonces: tests put it wrong (DEC-25).
+	ClockOffset time.Duration
 	// Listeners are the addresses to bind.
 	Listeners []Listener
 	// ClientTLS returns the configuration for a TLS member by server name.

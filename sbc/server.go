@@ -100,7 +100,7 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 func (s *Server) makeShards() error {
 	var verifier *auth.Verifier
 	if s.cfg.Realm != "" {
-		v, err := auth.New(s.cfg.key("digest nonce"), s.cfg.Realm, auth.Options{AllowNoQOP: s.cfg.AllowNoQOP})
+		v, err := auth.New(s.cfg.key("digest nonce"), s.cfg.Realm, auth.Options{AllowNoQOP: s.cfg.AllowNoQOP, ClockOffset: s.cfg.ClockOffset})
 		if err != nil {
 			return fmt.Errorf("sbc: %w", err)
 		}

@@ -18,7 +18,7 @@ import (
 func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, watch *watch, log *slog.Logger) (*sbc.Server, error) {
 	c := sbc.Config{
 		Node: cfg.Name, Site: cfg.Site, Boot: boot, Key: cfg.Cluster.Keys[0].Bytes(), Realm: cfg.SIP.Realm,
-		MaxCalls: cfg.SIP.Limits.Calls, Shards: cfg.SIP.Shards,
+		ClockOffset: cfg.ClockOffset, MaxCalls: cfg.SIP.Limits.Calls, Shards: cfg.SIP.Shards,
 		Limits: transport.Limits{
 			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
 		},

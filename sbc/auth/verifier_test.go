@@ -232,3 +232,26 @@ func TestRealmIsQuoted(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// DEC-25: "a skew bound of 300 s either way; outside it stale=true, fresh nonce of this node".
+func TestDEC25_NonceOfANodeWhoseClockIsWrong(t *testing.T) {
+	for _, tc := range []struct {
+		theirs, ours time.Duration
+		want         Outcome
+	}{
+		{0, 0, OK},
+		{290 * time.Second, 0, OK},
+		{-590 * time.Second, 0, OK}, // as old as a lifetime and the skew
+		{145 * time.Second, -145 * time.Second, OK},
+		{310 * time.Second, 0, Stale},
+		{-610 * time.Second, 0, Stale},
+		{160 * time.Second, -160 * time.Second, Stale},
+	} {
+		mints := newTestVerifier(t, Options{ClockOffset: tc.theirs})
+		judges := newTestVerifier(t, Options{ClockOffset: tc.ours})
+		header := answer(t, mints.Challenges(testStart, testSource, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
+		if got := ask(judges, testStart, header); got.Outcome != tc.want {
+			t.Errorf("minted at %v, judged at %v: %v, want %v", tc.theirs, tc.ours, got.Outcome, tc.want)
+		}
+	}
+}
