@@ -23,6 +23,7 @@ type App struct {
 	server  *sbc.Server // nil on a witness
 	watch   *watch
 	desk    *desk
+	drainer *drainer
 	recent  *recent.Ring // what the last calls asked
 	started time.Time
 
@@ -80,6 +81,8 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.onStop("sip", a.stopCalls)
 		a.watch.serve(a.server)
 	}
+	a.drainer = newDrainer(a, a.cfg.Drain)
+	a.onStop("drain", a.drainer.close)
 	a.desk, err = newDesk(a, build)
 	if err != nil {
 		return err

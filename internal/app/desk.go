@@ -22,7 +22,7 @@ type desk struct {
 
 func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
-	backend := admin.Backend{Health: d, Nodes: d, Config: d, ConfigLog: d, Metrics: a.watch.meter.all.Handler()}
+	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Metrics: a.watch.meter.all.Handler()}
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain = d, d, d
 	}
@@ -59,7 +59,7 @@ func (d *desk) Ready() []admin.Check {
 		quorum.Level = admin.Degraded
 		quorum.Detail = fmt.Sprintf("no quorum for %s: calls go on, changes must wait", st.StaleFor.Round(time.Second))
 	}
-	checks := []admin.Check{config, quorum}
+	checks := []admin.Check{config, quorum, a.drainer.check()}
 	if m := a.watch.monitor; m != nil {
 		isolated := admin.Check{Name: "isolation", Level: admin.Fine}
 		if m.Isolated() {

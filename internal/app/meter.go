@@ -42,7 +42,7 @@ func newMeter(a *App, build string) *meter {
 func sources(a *App) metrics.Sources {
 	s := metrics.Sources{
 		Node: func() metrics.Node {
-			n := metrics.Node{Ready: a.desk.ready() == ""}
+			n := metrics.Node{Ready: a.desk.ready() == "", Draining: a.drainer.draining()}
 			if a.watch.monitor != nil {
 				n.Isolated, n.EvidenceLost = a.watch.monitor.Isolated(), a.watch.monitor.EvidenceLost()
 			}
@@ -132,6 +132,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.all.Reject(e.Reason)
 	case b2bua.EventAuthFailure:
 		m.all.AuthFailure(e.Reason)
+	case b2bua.EventPassed:
+		m.all.Passed(e.To)
 	case b2bua.EventLoop:
 		m.all.LoopPrevented()
 	case b2bua.EventHandoffHeader:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/cluster/gossip"
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/monitor"
@@ -30,6 +31,10 @@ const (
 	// other nodes; who lives it is told at once.
 	peersEvery = time.Second
 )
+
+// passProtocol is the protocol of nodes that know what an INVITE is that a draining
+// sibling passes to them.
+const passProtocol = 2
 
 // watch joins what watches with what calls: health of members, names, records
 // and the picture of the other nodes.
@@ -182,7 +187,8 @@ func (w *watch) peers() {
 		m := members[p.Name]
 		peer := sbc.Peer{
 			Name: p.Name, Site: p.Site, Boot: uint32(p.Boot), Up: p.Up, Since: p.Since, RTT: p.RTT,
-			Witness: m.Meta.Witness, Draining: m.Meta.State == "draining", Load: int(m.Meta.Load),
+			Witness: m.Meta.Witness, Draining: m.Meta.State == cluster.StateDraining,
+			TakesPassed: m.Meta.Protocol >= passProtocol, Load: int(m.Meta.Load),
 		}
 		list = append(list, peer)
 		answer = answer || p.Up

@@ -16,7 +16,10 @@ type Backend struct {
 	Config  Config
 	// ConfigLog is the history of what Config holds.
 	ConfigLog ConfigLog
+	Canaries  Canaries
+	Vault     Vault
 	Calls     Calls
+	Drain     Drainer
 	Explain   Explainer
 	Metrics   http.Handler // GET /metrics
 }

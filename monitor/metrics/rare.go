@@ -47,6 +47,7 @@ type rare struct {
 	rejections *cached[string]
 	probes     *cached[probeKey]
 	auth       *cached[string]
+	passed     *cached[string]
 	probeTime  *prometheus.HistogramVec
 	stripped   prometheus.Counter
 	loops      prometheus.Counter
@@ -66,6 +67,7 @@ func newRare(r prometheus.Registerer) *rare {
 		}, "from_site", "to_site", "direction", "reason", "result"),
 		rejections: newCached(r, "call_rejections_total", "Calls that this node refused before any attempt, by reason.", one, "reason"),
 		auth:       newCached(r, "auth_failures_total", "Digest answers that were refused, by reason.", one, "reason"),
+		passed:     newCached(r, "passed_invites_total", "INVITEs that a draining node passed to a sibling, by the sibling.", one, "peer"),
 		probes: newCached(r, "trunk_member_probes_total", "OPTIONS sent to members, by what came of them.",
 			func(k probeKey) []string { return []string{k.group, k.result} }, "trunk_group", "result"),
 		probeTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -88,6 +90,9 @@ func (m *Metrics) Reject(reason string) { m.rare.rejections.add(reason) }
 
 // AuthFailure counts a refused digest answer by the reason that package auth gives.
 func (m *Metrics) AuthFailure(reason string) { m.rare.auth.add(reason) }
+
+// Passed counts an INVITE that went to a sibling because this node drains (DEC-19).
+func (m *Metrics) Passed(peer string) { m.rare.passed.add(peer) }
 
 // HandoffHeaderStripped counts a header of ours that came from outside (DEC-08).
 func (m *Metrics) HandoffHeaderStripped() { m.rare.stripped.Inc() }
