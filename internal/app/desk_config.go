@@ -112,14 +112,24 @@ func (d *desk) questions(calls []*recent.Call) iter.Seq2[string, trunkgroup.Quer
 // History implements admin.ConfigLog.
 func (d *desk) History(context.Context) (admin.History, error) {
 	h := admin.History{Cluster: d.app.cfg.Cluster.ID, Revisions: []admin.Revision{}}
-	current, _ := d.app.node.Current()
-	for _, e := range d.entries() {
+	entries := d.entries()
+	inForce := -1
+	for i := range entries {
+		if s := entries[i].State; s != fsm.Staged && s != fsm.Abandoned {
+			inForce = i
+		}
+	}
+	for i, e := range entries {
 		sum := e.Sum()
 		r := admin.Revision{
 			Generation: e.Version.Generation, Revision: e.Version.Revision, Author: e.Author, Reason: e.Reason,
 			At: when(e.At), Bytes: len(e.Document), Sum: hex.EncodeToString(sum[:]),
+			Site: e.Site, DecidedBy: e.DecidedBy, DecidedFor: e.DecidedFor, DecidedAt: when(e.DecidedAt),
 		}
-		if e.Version == current.Version {
+		if e.State != fsm.Applied {
+			r.State = e.State.String()
+		}
+		if i == inForce {
 			r.State = "in force"
 		}
 		h.Revisions = append(h.Revisions, r)

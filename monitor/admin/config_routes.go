@@ -14,6 +14,12 @@ func (s *Server) registerConfig(api huma.API) {
 	if b.ConfigLog != nil {
 		s.registerLog(api)
 	}
+	if b.Canaries != nil {
+		s.registerCanary(api)
+	}
+	if b.Vault != nil {
+		s.registerVault(api)
+	}
 }
 
 func (s *Server) registerLog(api huma.API) {

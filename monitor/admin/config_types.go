@@ -44,7 +44,11 @@ type Revision struct {
 	At         *time.Time `json:"at,omitempty" doc:"When it was proposed."`
 	Bytes      int        `json:"bytes" doc:"Size of the document."`
 	Sum        string     `json:"sha256"`
-	State      string     `json:"state" doc:"in force, canary at SITE, abandoned, or empty for the past."`
+	State      string     `json:"state" doc:"in force, canary, promoted, abandoned, or empty for the past."`
+	Site       string     `json:"site,omitempty" doc:"Where it is or was a canary."`
+	DecidedBy  string     `json:"decided_by,omitempty" doc:"Who promoted or abandoned it."`
+	DecidedFor string     `json:"decided_for,omitempty" doc:"Why."`
+	DecidedAt  *time.Time `json:"decided_at,omitempty"`
 }
 
 // History is the answer of GET /v1/config/history.
