@@ -29,6 +29,7 @@ var rooms = []struct {
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},
 	{"cluster/interconnect", []string{"cluster/interconnect", "cluster/hello", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "the interconnect carries bytes and knows no domain type"},
 	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"monitor/closing", []string{"monitor/closing", "cdr"}, "who closes a record is a pure decision over what the caller knows"},
 	{"monitor", []string{"monitor", "geo", "trunkgroup", "cdr"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"lab", []string{"lab", "sbc/sim", "sbc/sip", "sbc/transport", "cdr", "trunkgroup"}, "the rig drives whole processes from outside"},
 	{"bench", []string{"bench", "lab", "sbc/sim", "sbc/sip", "sbc/transport", "trunkgroup"}, "the benchmark drives whole processes from outside"},
