@@ -33,10 +33,10 @@ func (w *world) checkConvergence() {
 		for i, m := range n.table.Members() {
 			state := n.view.States[i]
 			wanted := trunkgroup.Active
-			if m.Disabled {
+			if _, said := first.watch.knobs.Of(first.now(), m.Key); m.Disabled || said { // two words at once: one wins, everywhere
 				wanted = trunkgroup.Disabled
 			}
-			if state != wanted && (w.plan.loss == 0 || !state.Selectable()) { // a probe may just have been lost
+			if state != wanted {
 				w.fault("%s believes that %s is %v when all is well: %s", n.name, m.Key, state, n.watch.board.Members[i].Reason)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -15,10 +16,11 @@ type configLog struct {
 	docs    map[string]bool // all documents that were ever in force
 }
 
-// disk is what a node has of the config log on disk.
+// disk is what a node has on disk: the config log, and the operators' words.
 type disk struct {
 	snapshot []byte
 	applied  int // entries in the snapshot
+	knobs    []verdict.Knob
 }
 
 // firstDocument is what the cluster begins with.
@@ -81,7 +83,7 @@ func (n *node) apply() {
 		n.w.fault("%s: no snapshot: %v", n.name, err)
 		return
 	}
-	n.disk = disk{b, n.applied}
+	n.disk.snapshot, n.disk.applied = b, n.applied
 	n.publishTable()
 }
 

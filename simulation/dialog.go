@@ -57,14 +57,22 @@ func (d *dialog) text(method string, seq uint32, branch, body string) []byte {
 // send sends a request in the dialog; now and then to the other node of the
 // site (DEC-09).
 func (d *dialog) send(method, body string, on func(m *sip.Message)) {
-	d.out++
 	to := d.to
-	if to != nil && chance(d.a.w.users, 0.05) {
+	if to != nil && chance(d.a.w.users, 0.05) && d.a.w.nodes[to.index^1].runs() {
 		to = d.a.w.nodes[to.index^1]
 	}
+	d.sendTo(to, method, body, on)
+}
+
+func (d *dialog) sendTo(to *node, method, body string, on func(m *sip.Message)) {
+	d.out++
 	branch := "z9hG4bK" + d.a.token()
 	d.a.request(method, branch, to, d.text(method, d.out, branch, body), on)
 }
+
+// byeTries bounds the BYEs of a party whom the far side asks for patience, or
+// whose first one went to a node that is gone.
+const byeTries = 4
 
 // bye hangs up.
 func (d *dialog) bye() {
@@ -74,17 +82,21 @@ func (d *dialog) bye() {
 	d.hungUp = true
 	tries := 0
 	var try func()
+	take := func(m *sip.Message) {
+		switch {
+		case m != nil && m.Status() < 200:
+		case (m == nil || m.Status() == 500) && tries < byeTries && d.a.legs[d.callID] != nil:
+			d.a.w.after(3*time.Second, try)
+		default:
+			d.finish()
+		}
+	}
 	try = func() {
-		tries++
-		d.send(sip.BYE, "", func(m *sip.Message) {
-			if m != nil && m.Status() == 500 && tries < 4 { // it asks for patience
-				d.a.w.after(3*time.Second, try)
-				return
-			}
-			if m == nil || m.Status() >= 200 {
-				d.finish()
-			}
-		})
+		if tries++; tries == 1 {
+			d.send(sip.BYE, "", take)
+			return
+		}
+		d.sendTo(d.to, sip.BYE, "", take)
 	}
 	try()
 }

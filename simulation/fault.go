@@ -42,7 +42,8 @@ func (w *world) drawFault() (do func() func(), _ func()) {
 	power := r.IntN(2) == 0
 	doc := r.IntN(documents)
 	oneWay := r.IntN(2)
-	switch r.IntN(12) {
+	group, site := r.IntN(len(groupsOfMembers)), r.IntN(2)
+	switch r.IntN(17) {
 	case 0, 1:
 		return func() func() { return w.crash(w.nodes[a], power) }, nil
 	case 2:
@@ -67,6 +68,8 @@ func (w *world) drawFault() (do func() func(), _ func()) {
 		}, nil
 	case 10:
 		return func() func() { return w.stop(w.nodes[a]) }, nil
+	case 11, 12, 13, 14:
+		return func() func() { return w.groupDown(groupsOfMembers[group], [...]string{dallas, ashburn}[site], mood) }, nil
 	default:
 		return func() func() { return w.operate(w.nodes[a], agent) }, nil
 	}
@@ -255,8 +258,7 @@ func (w *world) operate(n *node, a *agent) func() {
 			now := n.now()
 			knob := n.watch.knobs.Set(now, member.Key, state, "ann", "because", n.name, time.Hour)
 			w.say("%s: operator says %v of %s", n.name, state, member.Key)
-			n.publish("knob/"+member.Key, knob.Append(nil, now))
-			n.rebuild()
+			n.spreadKnob(now, knob)
 		})
 	}
 	said(n, trunkgroup.AdminDisabled)
@@ -268,4 +270,21 @@ func (w *world) operate(n *node, a *agent) func() {
 		said(x, trunkgroup.AdminUp)
 		a.ill.end(w.now)
 	}
+}
+
+// groupsOfMembers are the groups that a site can lose.
+var groupsOfMembers = [...]string{"acme-in", "acme-in", "bravo-in", "carrier-a", "carrier-b"}
+
+// groupDown makes all members of a group in a site ill at once.
+func (w *world) groupDown(group, site string, m mood) func() {
+	table := w.lab.table(docName(0), trunkgroup.Version{Cluster: clusterID, Generation: 1, Revision: 1})
+	var cured []func()
+	for _, member := range table.Group(group).Members {
+		if member.Site == site {
+			a := w.byAddr[member.Addr]
+			a.set(m)
+			cured = append(cured, func() { a.set(good) })
+		}
+	}
+	return all(cured)
 }

@@ -12,6 +12,8 @@ import (
 const (
 	exchangeEvery = 8 * time.Second
 	gossipLoss    = 0.15
+	// converge is the time at the end in which no gossip is lost.
+	converge = 30 * time.Second
 )
 
 // itemKey names a piece of gossip: who says it, and what it is about.
@@ -37,7 +39,7 @@ func (n *node) publish(key string, b []byte) {
 	n.heard[k] = i
 	w := n.w
 	for _, x := range w.nodes {
-		if x == n || chance(w.net, gossipLoss+w.plan.loss) {
+		if x == n || w.now < w.plan.end()-converge && chance(w.net, gossipLoss+w.loss()) {
 			continue
 		}
 		boot := x.boot
@@ -66,10 +68,17 @@ func (n *node) hear(k itemKey, i item) {
 		}
 	case strings.HasPrefix(k.key, "knob/"):
 		if knob, err := verdict.DecodeKnob(i.b, now); err == nil && n.watch.knobs.Merge(now, knob) {
-			n.publish(k.key, knob.Append(nil, now))
-			n.rebuild()
+			n.spreadKnob(now, knob)
 		}
 	}
+}
+
+// spreadKnob keeps an operator's word and passes it on: it must outlive the node
+// where it was said.
+func (n *node) spreadKnob(now time.Time, knob verdict.Knob) {
+	n.disk.knobs = n.watch.knobs.All()
+	n.publish("knob/"+knob.Member, knob.Append(nil, now))
+	n.rebuild()
 }
 
 // exchange gives all that two nodes have heard to each other, now and then.

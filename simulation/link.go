@@ -89,7 +89,7 @@ func (l *link) carry(end int, f frame) {
 		return
 	}
 	at := w.now + l.latency + upTo(w.net, l.latency/4)
-	for chance(w.net, w.plan.loss) {
+	for chance(w.net, w.loss()) {
 		at += rto
 	}
 	l.clear[end] = max(l.clear[end], at)

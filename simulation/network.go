@@ -56,7 +56,7 @@ func (w *world) toAgent(n *node, boot uint32, to netip.AddrPort, b []byte, faile
 func (w *world) datagram(from, to string, b []byte, arrive func()) {
 	copies := 1
 	switch {
-	case chance(w.net, w.plan.loss):
+	case chance(w.net, w.loss()):
 		copies = 0
 		w.sums.Lost++
 		w.lost[callIDOf(b)]++

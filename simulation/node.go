@@ -103,6 +103,9 @@ func (n *node) start() {
 	n.started, n.ended = 0, 0
 	n.table, n.view = nil, nil
 	n.watch = newWatch()
+	for _, k := range n.disk.knobs {
+		n.watch.knobs.Merge(n.now(), k)
+	}
 	key := clusterKey()
 	n.seed = b2bua.OpenSeed(key)
 	n.shards = nil

@@ -52,7 +52,7 @@ func drawPlan(r *rand.Rand) plan {
 	p.trouble = span{p.begin, max(end, p.begin+time.Minute)}
 	p.calm = r.IntN(8) == 0
 	if !p.calm {
-		p.faults = 1 + r.IntN(6)
+		p.faults = 1 + r.IntN(10)
 	}
 	return p
 }

@@ -99,6 +99,14 @@ func (w *world) dueNode() (who *node, at time.Duration) {
 	return who, at
 }
 
+// loss is how many datagrams are lost now: none at the end, when all is well.
+func (w *world) loss() float64 {
+	if w.now > w.plan.end()-2*converge {
+		return 0
+	}
+	return w.plan.loss
+}
+
 // happened adds something to the trace's hash.
 func (w *world) happened(kind byte, who int, b []byte) {
 	var head [12]byte
