@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,5 +88,77 @@ func TestApplyUnchanged(t *testing.T) {
 	code, out, errs := tandem(t, "config", "apply", document(t, smallDocument), "--expect", "1.7", "--address", n.serve(t, ""))
 	if code != exitOK || out != "revision 1.7 of cluster example has this document already: nothing changed\n" {
 		t.Errorf("exit code %d, %q, %s", code, out, errs)
+	}
+}
+
+func TestConfigCanary(t *testing.T) {
+	n := &node{document: admin.Document{Cluster: "example", Generation: 1, Revision: 7, Text: smallDocument}}
+	address := n.serve(t, "")
+	file := document(t, "# tandem revision 1.7\n"+smallDocument)
+	for _, x := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"config canary", exitNotFound, "error: not found: no canary is tried\n"},
+		{"config canary " + file, exitUsage, "error: --site says which site tries the document\nhint: for example --site ashburn\n"},
+		{"config canary " + file + " --site ashburn --reason why", exitOK, "revision 1.8 is tried in ashburn; tandem config promote or tandem config abandon ends that\n"},
+		{"config canary", exitOK, `revision 1.8 is tried in ashburn since 2026-11-30T12:00:00Z, by ann: new carrier
+
+NODE   RUNS  STATE
+ash-1  8     tries it
+ash-2  7     went back
+ash-3  7     does not run it yet
+
+this node went back at 2026-11-30T12:00:00Z: 9 of 20 calls failed
+`},
+		{"config promote --revision 1.8 --reason good", exitOK, "revision 1.8 of cluster example is in force\n"},
+	} {
+		code, out, errs := tandem(t, append(strings.Fields(x.args), "--address", address)...)
+		if code != x.code || out+errs != x.want {
+			t.Errorf("tandem %s: exit code %d\n%s%s\nwant\n%s", x.args, code, out, errs, x.want)
+		}
+	}
+	if v := n.verdict; !v.Promote || v.Revision != 8 || v.Reason != "good" {
+		t.Errorf("%+v", v)
+	}
+	if c := n.change; c.Expect == nil || *c.Expect != 7 || c.Reason != "why" || string(c.Text) != smallDocument {
+		t.Errorf("%+v", c)
+	}
+	if code, _, _ := tandem(t, "config", "abandon", "--address", address); code != exitOK || n.verdict.Promote || n.verdict.Revision != 0 {
+		t.Errorf("%d, %+v", code, n.verdict)
+	}
+}
+
+func TestBackupAndRestore(t *testing.T) {
+	n := &node{}
+	address := n.serve(t, "")
+	path := filepath.Join(t.TempDir(), "tandem.backup")
+	code, out, errs := tandem(t, "config", "backup", path, "--address", address)
+	if code != exitOK || !strings.Contains(out, "10 bytes") {
+		t.Fatalf("exit code %d, %s%s", code, out, errs)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for _, x := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"config backup " + path, exitUsage, "error: " + path + " is there already\nhint: --force replaces it\n"},
+		{"config backup - ", exitOK, "a backup\x00\xff"},
+		{"config restore " + path, exitUsage, "error: a restore wants a --reason\nhint: for example --reason 'disks of all voters lost'\n"},
+		{"config restore " + path + " --dry-run", exitOK, path + ": ok, revision 2.9 of cluster example\n"},
+		{"config restore " + path + " --reason why --revision 1.5", exitOK, "revision 2.9 of cluster example is in force\n"},
+		{"config restore " + document(t, "x") + " --dry-run", exitFailed, "error: invalid: not a backup of tandem, or damaged\n"},
+	} {
+		code, out, errs := tandem(t, append(strings.Fields(x.args), "--address", address)...)
+		if code != x.code || out+errs != x.want {
+			t.Errorf("tandem %s: exit code %d\n%q%q\nwant\n%q", x.args, code, out, errs, x.want)
+		}
+		if strings.Contains(x.args, "--revision") && (n.restored.Revision != 5 || n.restored.Reason != "why" || n.restored.DryRun) {
+			t.Errorf("%+v", n.restored)
+		}
 	}
 }

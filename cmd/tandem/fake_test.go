@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -20,6 +21,9 @@ type node struct {
 	question admin.Question
 	rollback admin.Rollback
 	compared [2]uint64
+	site     string
+	verdict  admin.Verdict
+	restored admin.Restoration
 	repeated bool  // what is applied is in force already
 	err      error // of every change
 }
@@ -94,7 +98,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,4 +156,35 @@ func (n *node) Compare(ctx context.Context, from, to uint64) (admin.Plan, error)
 func (n *node) Rollback(_ context.Context, r admin.Rollback) (admin.Applied, error) {
 	n.rollback = r
 	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1}, n.err
+}
+
+func (n *node) Canary(context.Context) (admin.Canary, error) {
+	if n.site == "" {
+		return admin.Canary{}, fmt.Errorf("%w: no canary is tried", admin.ErrNotFound)
+	}
+	return admin.Canary{
+		Site: n.site, Generation: 1, Revision: 8, Author: "ann", Reason: "new carrier", At: &noon, Fallen: "9 of 20 calls failed", FallenAt: &noon,
+		Nodes: []admin.CanaryNode{{Name: "ash-1", Revision: 8}, {Name: "ash-2", Revision: 7, FellBack: true}, {Name: "ash-3", Revision: 7}},
+	}, nil
+}
+
+func (n *node) Stage(_ context.Context, site string, c admin.Change) (admin.Applied, error) {
+	n.site, n.change = site, c
+	n.change.Text = bytes.Clone(c.Text) // the buffer is used again
+	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1}, n.err
+}
+
+func (n *node) Decide(_ context.Context, v admin.Verdict) (admin.Applied, error) {
+	n.verdict = v
+	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1}, n.err
+}
+
+func (n *node) Backup(context.Context) ([]byte, error) { return []byte("a backup\x00\xff"), n.err }
+
+func (n *node) Restore(_ context.Context, r admin.Restoration) (admin.Applied, error) {
+	n.restored = r
+	if string(r.File) != "a backup\x00\xff" {
+		return admin.Applied{}, fmt.Errorf("%w: not a backup of tandem, or damaged", admin.ErrInvalid)
+	}
+	return admin.Applied{Cluster: "example", Generation: 2, Revision: 9, DryRun: r.DryRun}, n.err
 }
