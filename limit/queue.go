@@ -39,9 +39,12 @@ func (q *Queue) Add(w Waiter) bool {
 		return false
 	}
 	meters := q.set.All()
-	for i := range w.Uses { // the one that it waits for is found by Step
-		if m := meters[w.Uses[i].Key]; m != nil && (w.blocked == nil || used(m)) {
+	for i := range w.Uses { // which one it waits for, Step finds out
+		if m := meters[w.Uses[i].Key]; m != nil {
 			w.blocked = m
+			if share, used := m.Read(); used >= share {
+				break
+			}
 		}
 	}
 	if w.blocked != nil {
@@ -49,11 +52,6 @@ func (q *Queue) Add(w Waiter) bool {
 	}
 	q.list = append(q.list, &w)
 	return true
-}
-
-func used(m *Meter) bool {
-	share, n := m.Read()
-	return n >= share
 }
 
 // Len is how many calls wait.
@@ -75,7 +73,7 @@ func (q *Queue) Deadline() time.Time {
 // or because they have waited long enough.
 func (q *Queue) Step(now time.Time) []Outcome {
 	var done []Outcome
-	var passed []*Meter // meters that a call ahead still waits for
+	var passed []*Meter // what the calls ahead still wait for, one entry for each
 	q.list = slices.DeleteFunc(q.list, func(w *Waiter) bool {
 		ok, over := q.try(now, w, &passed)
 		if ok || over {
@@ -103,7 +101,7 @@ func (q *Queue) try(now time.Time, w *Waiter, passed *[]*Meter) (ok, over bool) 
 			continue
 		}
 		q.set.Release(w.Uses[:i])
-		if !now.Before(w.Deadline) || m.refuses(now, w.Uses[i].Key.Kind) {
+		if !now.Before(w.Deadline) || m.refuses(now, w.Uses[i].Key.Kind, count(*passed, m)) {
 			return false, true
 		}
 		*passed = append(*passed, m)
@@ -112,4 +110,13 @@ func (q *Queue) try(now time.Time, w *Waiter, passed *[]*Meter) (ok, over bool) 
 		return false, false
 	}
 	return true, false
+}
+
+func count(list []*Meter, m *Meter) (n int) {
+	for _, other := range list {
+		if other == m {
+			n++
+		}
+	}
+	return n
 }

@@ -83,7 +83,7 @@ func (s *Set) Admit(now time.Time, uses []Use) Verdict {
 		}
 		m.missed.Add(1)
 		s.Release(uses[:i])
-		if m.refuses(now, uses[i].Key.Kind) {
+		if m.refuses(now, uses[i].Key.Kind, m.Waiting()) {
 			return Refused
 		}
 		return Waiting
@@ -93,13 +93,13 @@ func (s *Set) Admit(now time.Time, uses []Use) Verdict {
 
 // refuses reports whether there is no point in waiting: the cluster has nothing
 // to give. What is used for one second only is worth a wait of less, as long as
-// not too many wait before.
-func (m *Meter) refuses(now time.Time, k Kind) bool {
+// not too many wait before: a half of the share ends within half a second.
+func (m *Meter) refuses(now time.Time, k Kind, ahead int) bool {
 	if !m.Full(now) {
 		return false
 	}
 	share, _ := m.Read()
-	return k != Rate || m.Waiting() >= (share+1)/2
+	return k != Rate || ahead >= (share+1)/2
 }
 
 // Release gives back what of the uses is taken; a second time it does nothing.

@@ -1,0 +1,239 @@
+package lease
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tandem-sbc/tandem/limit"
+)
+
+// version is the version of the frames. One that is newer is skipped.
+const version = 1
+
+// The kinds of records.
+const (
+	kindReport byte = iota + 1
+	kindCall
+	kindGrant
+	kindSite
+)
+
+// The flags of records.
+const (
+	flagHungry byte = 1 << iota // rights are short: report each one that becomes idle
+	flagFull                    // there is nothing more to be had
+	flagAsk                     // answer this
+)
+
+// bounds of what a frame may hold.
+const (
+	maxName = 300
+	maxRows = 64
+)
+
+var (
+	errTruncated = errors.New("the frame ends too early")
+	errMalformed = errors.New("the frame is malformed")
+	// ErrVersion is the error of a frame that a newer build has sent.
+	ErrVersion = errors.New("the frame is of a version that this build does not know")
+)
+
+// record is what nodes tell each other of one limit. Which fields mean something
+// depends on the kind.
+type record struct {
+	kind  byte
+	key   limit.Key
+	flags byte
+	term  uint64 // the term joined, called into, or granted in
+	seq   uint64 // of the grant that is acknowledged or made
+	share int    // held, or granted
+	used  int
+	want  int
+	sent  uint64 // when the report left, by the reporter's clock; echoed in the grant
+	rows  rows
+}
+
+// header begins a frame.
+func (e *Engine) header() []byte {
+	b := []byte{version}
+	b = binary.AppendUvarint(b, e.cfg.Boot)
+	return binary.AppendUvarint(b, e.number)
+}
+
+func (r *record) append(b []byte) []byte {
+	b = append(b, r.kind, byte(r.key.Kind), byte(r.key.Scope))
+	b = appendText(b, r.key.Name)
+	b = append(b, r.flags)
+	for _, n := range [...]uint64{r.term, r.seq, uint64(r.share), uint64(r.used), uint64(r.want), r.sent, uint64(len(r.rows))} {
+		b = binary.AppendUvarint(b, n)
+	}
+	for _, p := range r.rows.sorted() {
+		b = appendText(appendText(b, p.from), p.to)
+		b = binary.AppendUvarint(b, r.rows[p])
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// reader reads a frame; after the first error it yields zeros.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) number() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.fail(errTruncated)
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) count() int {
+	n := r.number()
+	if n > limit.Unlimited {
+		r.fail(errMalformed)
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.fail(errTruncated)
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) text() string {
+	n := r.number()
+	if n > maxName {
+		r.fail(errMalformed)
+		return ""
+	}
+	if n > uint64(len(r.b)) {
+		r.fail(errTruncated)
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.b = nil
+}
+
+func (r *reader) record() (rec record) {
+	rec.kind = r.byte()
+	rec.key.Kind, rec.key.Scope = limit.Kind(r.byte()), limit.Scope(r.byte())
+	rec.key.Name = r.text()
+	rec.flags = r.byte()
+	rec.term, rec.seq = r.number(), r.number()
+	rec.share, rec.used, rec.want = r.count(), r.count(), r.count()
+	rec.sent = r.number()
+	n := r.number()
+	if n > maxRows {
+		r.fail(errMalformed)
+	}
+	rec.rows = make(rows)
+	for range n {
+		if r.err != nil {
+			break
+		}
+		p := pair{from: r.text(), to: r.text()}
+		rec.rows[p] = uint64(r.count())
+	}
+	return rec
+}
+
+// parse reads a whole frame.
+func parse(b []byte) (boot, number uint64, list []record, err error) {
+	r := &reader{b: b}
+	if v := r.byte(); r.err == nil && v != version {
+		return 0, 0, nil, ErrVersion
+	}
+	boot, number = r.number(), r.number()
+	for r.err == nil && len(r.b) > 0 {
+		list = append(list, r.record())
+	}
+	if r.err != nil {
+		return 0, 0, nil, fmt.Errorf("limits: %w", r.err)
+	}
+	return boot, number, list, nil
+}
+
+// Receive takes a frame of another node.
+func (e *Engine) Receive(now time.Time, from string, frame []byte) error {
+	e.now = now
+	n := e.nodes[from]
+	if n == nil {
+		return nil // not introduced yet: it will say it again
+	}
+	boot, number, list, err := parse(frame)
+	if err != nil {
+		return err
+	}
+	if boot < n.Boot || boot == n.Boot && number <= n.heard {
+		return nil // late or repeated
+	}
+	n.Boot, n.heard = boot, number
+	for i := range list {
+		e.take(n, &list[i])
+	}
+	return nil
+}
+
+// take carries one record out.
+func (e *Engine) take(from *node, r *record) {
+	x := e.entries[r.key]
+	if x == nil || !x.limited() {
+		return
+	}
+	x.rows.merge(r.rows)
+	switch r.kind {
+	case kindReport:
+		x.reported(from.Name, from.Boot, r)
+	case kindCall:
+		x.called(from.Name, r)
+	case kindGrant:
+		x.granted(from.Name, r)
+	case kindSite:
+		x.asked(from, r)
+	}
+	e.due(e.now)
+}
+
+// send queues a record; one for this node itself is carried out at once.
+func (x *entry) send(to string, r record) {
+	e := x.e
+	r.key = x.limit.Key
+	if r.rows == nil {
+		r.rows = x.rows
+	}
+	if to != e.cfg.Node {
+		e.out[to] = r.append(e.out[to])
+		return
+	}
+	switch r.kind {
+	case kindReport:
+		x.reported(to, e.cfg.Boot, &r)
+	case kindCall:
+		x.called(to, &r)
+	case kindGrant:
+		x.granted(to, &r)
+	}
+}

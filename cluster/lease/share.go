@@ -1,0 +1,145 @@
+package lease
+
+import (
+	"slices"
+	"time"
+)
+
+// share hands the rights out: to each live node what it needs, as evenly as the
+// needs allow, and what is left over as room for what comes next.
+func (x *entry) share() {
+	e, b := x.e, x.bank
+	live := x.live()
+	avail := x.supply() - b.out()
+	for _, a := range live {
+		avail += a.share
+	}
+	needs := make([]int, len(live))
+	short := -max(avail, 0)
+	for i, a := range live {
+		needs[i] = a.used
+		if e.now.Before(a.wantTo) {
+			needs[i] += a.want
+		}
+		short += needs[i]
+	}
+	promised := x.promised(-short)
+	avail = max(0, avail-promised)
+	targets := spread(avail, needs)
+	if short > 0 || promised > 0 {
+		b.hungryTo, b.needed = e.now.Add(wantFor+wantFor/2), e.now
+	}
+	x.settle(live, targets)
+	x.lend(live, short)
+}
+
+// settle grants the targets: first less to some, then more to others, as far as
+// rights are free.
+func (x *entry) settle(live []*account, targets []int) {
+	for i, a := range live {
+		if targets[i] < a.target && x.worth(a, targets[i]) {
+			a.target, a.seq, a.owed = targets[i], a.seq+1, true
+		}
+	}
+	free := x.supply() - x.bank.out()
+	for i, a := range live {
+		to := targets[i]
+		if more := to - a.share; more > 0 {
+			more = min(more, max(free, 0))
+			free -= more
+			to = a.share + more
+		} // else it holds as much already and was about to lose it
+		if to > a.target {
+			a.target, a.seq, a.owed = to, a.seq+1, true
+			a.share = max(a.share, to)
+		}
+	}
+}
+
+// worth reports whether a lower share is worth a message: not as long as nobody
+// needs what it frees, and the difference is small.
+func (x *entry) worth(a *account, target int) bool {
+	return x.e.now.Before(x.bank.hungryTo) || a.target-target > (a.target+3)/4
+}
+
+// spread divides n among needs: to each what it needs, or as much of it as an
+// even division gives, and an even part of what is left.
+func spread(n int, needs []int) []int {
+	out := make([]int, len(needs))
+	if len(needs) == 0 {
+		return out
+	}
+	order := make([]int, len(needs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return needs[a] - needs[b] })
+	left := n
+	for k, i := range order {
+		out[i] = min(needs[i], left/(len(order)-k))
+		left -= out[i]
+	}
+	for i := range out { // the remainder of the division, and then the room
+		if left > 0 && out[i] < needs[i] {
+			out[i]++
+			left--
+		}
+	}
+	each, rest := left/len(out), left%len(out)
+	for i := range out {
+		out[i] += each
+		if i < rest {
+			out[i]++
+		}
+	}
+	return out
+}
+
+// answer sends to the nodes what they are to know.
+func (x *entry) answer() {
+	e, b := x.e, x.bank
+	hungry := e.now.Before(b.hungryTo)
+	full := hungry && x.spent() && !x.hoping()
+	for _, a := range x.live() {
+		flags := flagIf(hungry, flagHungry) | flagIf(full && a.used >= a.target, flagFull)
+		again := flags&flagFull != 0 && e.now.Sub(a.toldAt) >= wantFor/2
+		if b.full && !a.knows.covers(x.rows, e.cfg.Site) {
+			flags |= flagAsk // it has to know of what was moved, and to say so
+			again = again || e.now.Sub(a.toldAt) >= siteRepeat
+			e.due(e.now.Add(siteRepeat))
+		}
+		if !a.joined || !a.owed && flags == a.told && !again {
+			continue
+		}
+		a.owed, a.told, a.toldAt = false, flags, e.now
+		x.send(a.name, record{kind: kindGrant, flags: flags, term: b.term, seq: a.seq, share: a.target, sent: a.sent})
+		if x.bank != b {
+			return
+		}
+	}
+	if hungry {
+		e.due(e.now.Add(poll))
+	}
+}
+
+// spent reports whether it is certain that all rights of the site are in use.
+func (x *entry) spent() bool {
+	b := x.bank
+	if !b.full || x.supply() > b.out() {
+		return false
+	}
+	for _, a := range x.live() {
+		if !a.hungry || a.acked != a.seq || a.held > a.used && a.want == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// since is how long ago a time was; a very long time for the zero time.
+func (e *Engine) since(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 1 << 62
+	}
+	return e.now.Sub(t)
+}
