@@ -16,6 +16,8 @@ import "time"
 //	probation -> down       a failed probe
 //	any       -> cooldown   Retry-After; ends by time or by an operator
 //
+// A target that comes and goes needs more good probes each time, see health_flap.go.
+//
 // A cycle is one probe and, while it fails, up to Repeats more at once.
 type Health struct {
 	m       Monitoring
@@ -30,6 +32,8 @@ type Health struct {
 	failed   int       // failed cycles in a row
 	good     int       // good probes in a row
 	evidence int       // calls without any response in a row
+	flaps    int       // how often in a row it went down soon after it had come back
+	back     time.Time // when it came back last
 	suspect  bool      // evidence has asked for a probe; failed cycles follow each other at once
 	asked    time.Time // when evidence last asked for a probe
 
@@ -168,6 +172,7 @@ func (h *Health) set(s State, reason string, now time.Time) {
 	if s == h.state {
 		return
 	}
+	h.flap(s, now)
 	h.state = s
 	if h.admin == AdminUp {
 		h.reason = reason

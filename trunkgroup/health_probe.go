@@ -82,7 +82,7 @@ func (h *Health) Probe(now time.Time, r ProbeResult) (changed bool) {
 func (h *Health) goodProbe(now time.Time, r ProbeResult) {
 	h.misses, h.failed, h.evidence, h.suspect = 0, 0, 0, false
 	h.good++
-	up := h.good >= h.m.UpAfter
+	up := h.good >= h.upAfter()
 	switch h.state {
 	case Down, Probation:
 		if up {

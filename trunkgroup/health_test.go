@@ -1,6 +1,7 @@
 package trunkgroup
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -461,4 +462,38 @@ func TestHealthProperty(t *testing.T) {
 			t.Fatalf("%d changes seen, %d counted", changes, p.Changes())
 		}
 	})
+}
+
+// A target that comes and goes is held down for longer each time, up to a bound,
+// and forgiven once it stays (failure mode 18).
+func TestFlappingTargetIsHeldDown(t *testing.T) {
+	mon := Monitoring{Enabled: true, Interval: 10 * time.Second, DownInterval: time.Second, Timeout: time.Second, DownAfter: 1, UpAfter: 2}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := NewHealth(mon, now)
+	good := func() { now = now.Add(time.Second); h.Probe(now, ProbeResult{Kind: Reply, Code: 200}) }
+	bad := func() { now = now.Add(time.Second); h.Probe(now, ProbeResult{Kind: Timeout}) }
+	back := func() (probes int) {
+		for h.State() != Active {
+			good()
+			probes++
+		}
+		return probes
+	}
+	good()
+	var needed []int
+	for range 8 {
+		bad()
+		if h.State() != Down {
+			t.Fatalf("%s after a failed cycle", h.State())
+		}
+		needed = append(needed, back())
+	}
+	if want := []int{2, 2, 2, 4, 8, 16, 32, 32}; !slices.Equal(needed, want) {
+		t.Errorf("good probes needed: %v, want %v", needed, want)
+	}
+	now = now.Add(flapIntervals * mon.Interval)
+	bad()
+	if n := back(); n != 2 {
+		t.Errorf("%d good probes needed after it had stayed up, want 2", n)
+	}
 }
