@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/hello"
@@ -23,6 +24,8 @@ type link struct {
 	chain []*x509.Certificate
 	own   *x509.Certificate
 	born  time.Time
+	// condemned is when a review first found that it may not stand, in Unix nanoseconds; 0: it may.
+	condemned atomic.Int64
 }
 
 // Close takes the stream out of the review. It never waits, not even for the goodbye

@@ -26,6 +26,9 @@ const (
 	// fresh, its certificates are judged again, and AES-GCM stays far from the number
 	// of records that one key is good for (RFC 8446 section 5.5).
 	renewAfter = time.Hour
+	// grace is how long a stream that may not stand is left to be renewed: its own side may have moved on already,
+	// and what this node remembers of it be old.
+	grace = 3 * time.Second
 	// raftLife is the age at which another stream is closed; who needs it dials again.
 	raftLife = 24 * time.Hour
 )
@@ -78,18 +81,32 @@ func (i *Interconnect) review(now time.Time) {
 	i.mu.Lock()
 	links := maps.Clone(i.links)
 	i.mu.Unlock()
+	fresh := false
 	for l := range links {
-		if why := t.refuses(l, now); why != "" {
+		why := t.refuses(l, now)
+		switch {
+		case why == "":
+			l.condemned.Store(0)
+		case l.condemned.CompareAndSwap(0, now.UnixNano()):
+			fresh = true
+		case now.UnixNano()-l.condemned.Load() >= int64(grace):
 			i.cfg.Logger.Warn("stream closed", "peer", l.peer, "purpose", l.purpose.String(), "reason", why)
 			_ = l.Close()
 		}
+	}
+	if fresh {
+		time.AfterFunc(grace, func() {
+			if i.ctx.Err() == nil {
+				i.review(time.Now())
+			}
+		})
 	}
 	for _, p := range *i.peers.Load() {
 		s := p.out.Load()
 		if s == nil {
 			continue
 		}
-		if l, ok := s.conn.(*link); ok && t.outdated(l, now) {
+		if l, ok := s.conn.(*link); ok && (t.outdated(l, now) || t.refuses(l, now) != "") {
 			p.renewNow()
 		}
 	}
