@@ -111,6 +111,10 @@ type Interconnect interface {
 type Observer interface {
 	// Finished takes a call's record; it is the observer's to keep.
 	Finished(r *cdr.Record)
+	// Calls takes the answered calls that began and ended since a shard's last turn,
+	// in that order; the list is the observer's to keep. The end of a call comes
+	// after its Finished.
+	Calls(changes []CallChange)
 	// Evidence takes what a call saw of a member (DEC-11).
 	Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, cause string)
 	// Paused takes a member's Retry-After in a call's 503 (DEC-11).

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // ledger is an Observer that keeps what it hears.
 type ledger struct {
 	records  atomic.Int64
+	up       atomic.Int64
 	answered atomic.Int64
 	evidence atomic.Int64
 }
@@ -40,7 +41,16 @@ func (l *ledger) Evidence(_ *trunkgroup.Member, _ netip.AddrPort, ok bool, _ str
 	}
 }
 func (l *ledger) Paused(*trunkgroup.Member, netip.AddrPort, time.Duration) {}
-func (l *ledger) Count(b2bua.Event)                                        {}
+func (l *ledger) Calls(changes []CallChange) {
+	for _, c := range changes {
+		if c.Record != nil {
+			l.up.Add(1)
+		} else {
+			l.up.Add(-1)
+		}
+	}
+}
+func (l *ledger) Count(b2bua.Event) {}
 
 // alone is the interconnect of a node without peers.
 type alone struct{}

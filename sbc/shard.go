@@ -61,7 +61,8 @@ type shard struct {
 	stats    atomic.Pointer[b2bua.Stats]
 	last     atomic.Int64 // when its last call began, in Unix nanoseconds; 0 = never
 
-	opens []byte // open INVITEs to tell of, since the last flush
+	opens    []byte       // open INVITEs to tell of, since the last flush
+	answered []CallChange // answered calls that began and ended since then
 }
 
 func newShard(s *Server, index uint8) *shard {
@@ -195,6 +196,10 @@ func (sh *shard) flush() {
 		}
 		sh.opens = sh.opens[:0]
 	}
+	if len(sh.answered) > 0 {
+		sh.server.observer.Calls(sh.answered)
+		sh.answered = nil
+	}
 	sh.noteLast()
 	st := sh.core.Stats()
 	if old := sh.stats.Load(); old == nil || *old != st {
@@ -296,6 +301,14 @@ func (sh *shard) Evidence(m *trunkgroup.Member, addr netip.AddrPort, ok bool, ca
 func (sh *shard) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration) {
 	sh.server.observer.Paused(m, addr, d)
 }
+
+// CallUp implements b2bua.Env: what was answered is told once per flush.
+func (sh *shard) CallUp(r *cdr.Record) {
+	sh.answered = append(sh.answered, CallChange{ID: r.CallID, Answered: r.Answer, Record: encodeUp(r)})
+}
+
+// CallDown implements b2bua.Env.
+func (sh *shard) CallDown(id string) { sh.answered = append(sh.answered, CallChange{ID: id}) }
 
 // Finished implements b2bua.Env.
 func (sh *shard) Finished(r *cdr.Record) { sh.server.observer.Finished(r) }

@@ -145,6 +145,12 @@ func (e *shardEnv) Finished(r *cdr.Record) {
 	e.n.w.say("%s record %s %s code %d cause %s sip %s", e.n.name, r.Kind, r.CallID, r.SIPCode, r.HangupCause, r.SIPCallID)
 }
 
+// CallUp implements b2bua.Env.
+func (e *shardEnv) CallUp(*cdr.Record) {}
+
+// CallDown implements b2bua.Env.
+func (e *shardEnv) CallDown(string) {}
+
 // Count implements b2bua.Env.
 func (e *shardEnv) Count(ev b2bua.Event) {
 	switch ev.Kind {

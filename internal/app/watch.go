@@ -45,6 +45,7 @@ type watch struct {
 	records *cdrlog.Log
 	meter   *meter
 	lines   *lines
+	calls   *callQueue // answered calls, on their way to the other nodes
 	server  *sbc.Server
 	telling sync.Mutex // of peers
 	cancel  context.CancelFunc
@@ -52,7 +53,7 @@ type watch struct {
 }
 
 func newWatch(a *App, build string) (*watch, error) {
-	w := &watch{app: a, done: make(chan struct{})}
+	w := &watch{app: a, calls: newCallQueue(), done: make(chan struct{})}
 	a.watch = w
 	if a.cfg.Witness {
 		w.meter = newMeter(a, build)
@@ -224,6 +225,9 @@ func (w *watch) Finished(r *cdr.Record) {
 	w.lines.add(r)
 	w.app.recent.Add(r)
 }
+
+// Calls implements sbc.Observer.
+func (w *watch) Calls(changes []sbc.CallChange) { w.calls.push(changes) }
 
 // Count implements sbc.Observer.
 func (w *watch) Count(e b2bua.Event) { w.meter.count(&e) }

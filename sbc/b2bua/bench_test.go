@@ -27,6 +27,8 @@ func (e *quietEnv) Send(t transport.Target, b []byte, _ uint64) {
 	}
 }
 func (e *quietEnv) Share(Open)                                                {}
+func (e *quietEnv) CallUp(*cdr.Record)                                        {}
+func (e *quietEnv) CallDown(string)                                           {}
 func (e *quietEnv) Finished(*cdr.Record)                                      {}
 func (e *quietEnv) Count(Event)                                               {}
 func (e *quietEnv) Evidence(*trunkgroup.Member, netip.AddrPort, bool, string) {}

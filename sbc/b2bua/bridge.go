@@ -43,6 +43,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.watchHalf()
 	c.setPhase(answered)
 	c.settleAttempts()
+	c.announce()
 	c.arm()
 }
 

@@ -65,8 +65,13 @@ type Observer interface {
 	// Paused reports that a member asked for a pause with Retry-After in a
 	// call's 503 (DEC-11).
 	Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duration)
+	// CallUp takes the record so far of a call that was answered. It must not be
+	// kept: the call goes on writing to it.
+	CallUp(r *cdr.Record)
 	// Finished takes a call's record.
 	Finished(r *cdr.Record)
+	// CallDown tells that a call of CallUp is over, after its Finished.
+	CallDown(id string)
 	// Count takes one event for the metrics.
 	Count(e Event)
 	// Pinged takes the outcome of a probe begun with Ping.

@@ -130,6 +130,10 @@ func (c *Call) finish() {
 			r.HangupParty = cdr.Callee
 		}
 	}
+	if !c.times.answer.IsZero() {
+		r.Version = cdr.OwnerVersion(0)
+		defer c.s.env.CallDown(c.id)
+	}
 	c.s.env.Finished(r)
 	if !c.seqBegun {
 		c.s.env.Count(Event{Kind: EventReject, Reason: c.end.cause})

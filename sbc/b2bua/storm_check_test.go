@@ -173,6 +173,9 @@ func (w *storm) check(troubled bool) {
 		if n.started != n.ended {
 			w.fault("%s: %d calls started, %d ended", n.name, n.started, n.ended)
 		}
+		for id := range n.up {
+			w.fault("%s tells the others that call %s is up, which is over", n.name, id)
+		}
 	}
 }
 

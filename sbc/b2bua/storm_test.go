@@ -66,6 +66,7 @@ type stormNode struct {
 	started int
 	ended   int
 	ids     map[string]bool // record keys
+	up      map[string]bool // answered calls that are told to others, by id
 	// troubled: it was dead once.
 	troubled bool
 }
@@ -111,7 +112,7 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 		node := &stormNode{
 			w: w, name: n[0], site: n[1], addr: fmt.Sprintf("203.0.113.%d:5060", i+1), boot: 1,
 			seen: map[string]time.Time{}, rng: rand.New(rand.NewPCG(seed, uint64(100+i))), turns: map[string]uint64{},
-			ids: map[string]bool{},
+			ids: map[string]bool{}, up: map[string]bool{},
 		}
 		node.start()
 		w.nodes = append(w.nodes, node)
@@ -339,6 +340,20 @@ func (n *stormNode) Evidence(*trunkgroup.Member, netip.AddrPort, bool, string) {
 func (n *stormNode) Paused(*trunkgroup.Member, netip.AddrPort, time.Duration)  {}
 func (n *stormNode) Pinged(uint64, PingResult)                                 {}
 
+func (n *stormNode) CallUp(r *cdr.Record) {
+	if n.up[r.CallID] {
+		n.w.fault("%s says twice that call %s was answered", n.name, r.CallID)
+	}
+	n.up[r.CallID] = true
+}
+
+func (n *stormNode) CallDown(id string) {
+	if !n.up[id] {
+		n.w.fault("%s ends call %s, which was not up", n.name, id)
+	}
+	delete(n.up, id)
+}
+
 func (n *stormNode) Finished(r *cdr.Record) {
 	key := r.CallID + " " + r.SIPCallID
 	if n.ids[key] {
@@ -410,6 +425,7 @@ func (w *storm) revive(n *stormNode) {
 	n.dead, n.boot = false, n.boot+1
 	n.start()
 	n.started, n.ended = 0, 0
+	clear(n.up)
 	w.back(n)
 }
 

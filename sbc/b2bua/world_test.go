@@ -31,6 +31,8 @@ type world struct {
 	turns    map[string]uint64
 	sent     []wire
 	records  []*cdr.Record
+	ups      []cdr.Record
+	downs    []string
 	events   []Event
 	shared   []Open
 	peers    []geo.PeerNode
@@ -186,6 +188,8 @@ func (w *world) ShareWith(node string, o Open) {
 func (w *world) Paused(m *trunkgroup.Member, _ netip.AddrPort, d time.Duration) {
 	w.blame = append(w.blame, m.Key+" paused "+d.String())
 }
+func (w *world) CallUp(r *cdr.Record)          { w.ups = append(w.ups, *r) }
+func (w *world) CallDown(id string)            { w.downs = append(w.downs, id) }
 func (w *world) Finished(r *cdr.Record)        { w.records = append(w.records, r) }
 func (w *world) Count(e Event)                 { w.events = append(w.events, e) }
 func (w *world) Pinged(_ uint64, r PingResult) { w.pinged = append(w.pinged, r) }
