@@ -22,6 +22,7 @@ type Peer struct {
 	Address string // advertised interconnect address
 	Up      bool
 	Since   time.Time     // when Up last changed
+	Heard   time.Time     // when anything of it was last read; the snapshot is renewed rarely
 	RTT     time.Duration // smoothed; 0 when never measured
 	Boot    uint64        // of the process that was connected last; 0 when none was
 	// ClockOffset is the peer's wall clock minus ours, as good as half the round trip.

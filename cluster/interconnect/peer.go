@@ -93,7 +93,7 @@ func (p *peer) describe() Peer {
 	p.shown = p.detector.RTT()
 	return Peer{
 		Name: p.name, Site: p.endpoint.Site, Address: p.endpoint.Address,
-		Up: p.detector.Up(), Since: p.detector.Since(), RTT: p.shown,
+		Up: p.detector.Up(), Since: p.detector.Since(), RTT: p.shown, Heard: p.arrived,
 		Boot: p.boot, ClockOffset: p.offset, TLS: p.secure, Refused: p.refused, RefusedAt: p.since,
 	}
 }
