@@ -18,11 +18,15 @@ const (
 	spent = 4 * time.Second
 )
 
-// entries tells whether all nodes that the caller asked were well from before
-// the call to an instant.
-func (c *call) entriesCalm(to time.Duration) bool {
+// entriesCalm tells whether all nodes that the caller asked were well from before
+// the call to an instant, and those that had the call in place of a node that
+// drained.
+func (w *world) entriesCalm(c *call, to time.Duration) bool {
 	for _, n := range c.caller.entered {
 		if !n.trouble.calm(c.begun-quiet, to) {
+			return false
+		}
+		if !n.drained.calm(c.begun-quiet, to) && !w.nodes[n.index^1].trouble.calm(c.begun-quiet, to) {
 			return false
 		}
 	}
@@ -34,7 +38,7 @@ func (w *world) checkFinal(c *call) {
 	k := c.caller
 	switch {
 	case k.final > 0:
-	case !c.entriesCalm(w.now) && (k.final == noAnswer || !k.a.ill.calm(c.begun, w.now)):
+	case !w.entriesCalm(c, w.now) && (k.final == noAnswer || !k.a.ill.calm(c.begun, w.now)):
 	case !k.a.ill.calm(c.begun-time.Second, w.now): // the caller itself was away
 	case k.wantCancel && !k.cancelled && k.final == noAnswer: // nobody spoke to it before it gave up
 		w.fault("call %d: no word at all in %v", c.index, timerB)
@@ -100,9 +104,9 @@ func (w *world) checkRecords(c *call, list []*cdr.Record) {
 	switch {
 	case rated > 1 && !k.moved:
 		w.fault("call %d has %d rated records", c.index, rated)
-	case rated == 0 && k.final == 200 && c.entriesCalm(w.now):
+	case rated == 0 && k.final == 200 && w.entriesCalm(c, w.now):
 		w.fault("call %d was answered and has no rated record", c.index)
-	case kept == 0 && k.final > 0 && k.final != 482 && k.final != 503 && c.entriesCalm(w.now):
+	case kept == 0 && k.final > 0 && k.final != 482 && k.final != 503 && w.entriesCalm(c, w.now):
 		w.fault("call %d has no record (final %d)", c.index, k.final)
 	case kept > len(k.entered):
 		w.fault("call %d has %d records of %d INVITEs", c.index, kept, len(k.entered))

@@ -18,7 +18,7 @@ func (w *world) checkTaken(c *call, records []*cdr.Record) {
 	switch {
 	case k.final == 200 || k.final == 0 || k.final == noAnswer:
 		return
-	case k.wantCancel || !k.a.ill.calm(c.begun-known, to) || !c.entriesCalm(to):
+	case k.wantCancel || !k.a.ill.calm(c.begun-known, to) || !w.entriesCalm(c, to):
 		return
 	case k.moved: // its first INVITE may have been in the way of the second
 		return

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/sbc/drain"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -21,19 +22,18 @@ func (w *world) planFaults() {
 			length /= 3
 		}
 		length = min(length, w.plan.trouble.to-at)
-		do, undo := w.drawFault()
+		do := w.drawFault()
 		w.after(at-w.now, func() {
-			if undo = do(); undo != nil {
+			if undo := do(); undo != nil {
 				w.after(length, undo)
 			}
 		})
-		_ = undo
 	}
 }
 
 // drawFault draws one thing to break. Breaking it returns how it is mended; nil
 // when there is nothing to mend.
-func (w *world) drawFault() (do func() func(), _ func()) {
+func (w *world) drawFault() (do func() func()) {
 	r := w.fate
 	a := r.IntN(4)
 	b := (a + 1 + r.IntN(3)) % 4
@@ -43,35 +43,37 @@ func (w *world) drawFault() (do func() func(), _ func()) {
 	doc := r.IntN(documents)
 	oneWay := r.IntN(2)
 	group, site := r.IntN(len(groupsOfMembers)), r.IntN(2)
-	switch r.IntN(17) {
+	switch r.IntN(18) {
 	case 0, 1:
-		return func() func() { return w.crash(w.nodes[a], power) }, nil
+		return func() func() { return w.crash(w.nodes[a], power) }
 	case 2:
-		return func() func() { return w.pause(w.nodes[a]) }, nil
+		return func() func() { return w.pause(w.nodes[a]) }
 	case 3:
-		return func() func() { return w.cutSites(oneWay) }, nil
+		return func() func() { return w.cutSites(oneWay) }
 	case 4:
-		return func() func() { return w.cutNode(w.nodes[a]) }, nil
+		return func() func() { return w.cutNode(w.nodes[a]) }
 	case 5:
-		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], true) }, nil
+		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], true) }
 	case 6:
-		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], false) }, nil
+		return func() func() { return w.cutPair(w.nodes[a], w.nodes[b], false) }
 	case 7, 8:
 		return func() func() {
 			agent.set(mood)
 			return func() { agent.set(good) }
-		}, nil
+		}
 	case 9:
 		return func() func() {
 			w.change(w.nodes[a], doc)
 			return nil
-		}, nil
-	case 10:
-		return func() func() { return w.stop(w.nodes[a]) }, nil
+		}
+	case 10, 15:
+		return func() func() { return w.stop(w.nodes[a], power && oneWay == 0) }
+	case 16:
+		return func() func() { return w.park(w.nodes[a]) }
 	case 11, 12, 13, 14:
-		return func() func() { return w.groupDown(groupsOfMembers[group], [...]string{dallas, ashburn}[site], mood) }, nil
+		return func() func() { return w.groupDown(groupsOfMembers[group], [...]string{dallas, ashburn}[site], mood) }
 	default:
-		return func() func() { return w.operate(w.nodes[a], agent) }, nil
+		return func() func() { return w.operate(w.nodes[a], agent) }
 	}
 }
 
@@ -208,33 +210,32 @@ func (w *world) change(n *node, doc int) {
 	w.propose(n, &c)
 }
 
-// stop lets a node end its calls in order, and ends it; it starts again.
-func (w *world) stop(n *node) func() {
+// stop lets a node end in order, in a hurry or not; it starts again.
+func (w *world) stop(n *node, hurry bool) func() {
 	if !n.runs() || n.closing {
 		return nil
 	}
-	w.say("%s stops in order", n.name)
+	w.sums.Drains++
+	w.say("%s is told to end (hurry %v)", n.name, hurry)
+	n.drain(drain.Order{By: "ann", Reason: "the process is told to end", Final: true}, hurry, func() {
+		w.after(between(w.net, 300*time.Millisecond, 5*time.Second), func() { w.restart(n) })
+	})
+	return nil
+}
+
+// park drains a node that stays, and takes that back.
+func (w *world) park(n *node) func() {
+	if !n.runs() || n.closing {
+		return nil
+	}
+	w.sums.Drains++
 	boot := n.boot
-	n.trouble.begin(w.now)
-	n.closing = true
-	n.publish("state", []byte("draining"))
-	n.step(func() {
-		for _, s := range n.shards {
-			s.Shutdown(n.now())
-		}
-	})
-	w.after(time.Second, func() {
-		if n.boot == boot && n.alive && !n.paused {
-			n.trouble.end(w.now)
-			w.end(n, false)
-		}
-	})
+	w.say("%s is drained", n.name)
+	n.drain(drain.Order{By: "ann", Reason: "to look at it", Stay: true}, false, n.draining.over)
 	return func() {
-		if n.boot == boot && n.alive {
-			w.after(time.Second, func() { w.restart(n) })
-			return
+		if n.boot == boot {
+			n.undrain()
 		}
-		w.restart(n)
 	}
 }
 

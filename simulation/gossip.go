@@ -62,6 +62,8 @@ func (n *node) hear(k itemKey, i item) {
 	}
 	now := n.now()
 	switch {
+	case k.key == "state":
+		n.tellDrain()
 	case strings.HasPrefix(k.key, "verdict/"):
 		if r, err := verdict.DecodeRecord(i.b); err == nil {
 			n.hearRecord(now, r)

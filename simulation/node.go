@@ -41,18 +41,20 @@ type node struct {
 	peers  []peer   // by index
 	unsent []func() // sends that failed at once, after the step that made them
 
-	table   *trunkgroup.Table
-	view    *trunkgroup.View
-	state   *fsm.State
-	applied int // entries of the config log
-	disk    disk
-	watch   watch
-	heard   map[itemKey]item // gossip
+	table    *trunkgroup.Table
+	view     *trunkgroup.View
+	state    *fsm.State
+	applied  int // entries of the config log
+	disk     disk
+	watch    watch
+	draining draining
+	heard    map[itemKey]item // gossip
 
 	started, ended int // calls, in this boot
 
 	// For the checks, over all boots.
-	trouble spans // dead, paused, draining or just begun
+	trouble spans // dead, paused, cut off or ending
+	drained spans // in any phase of a drain
 	pings   uint64
 }
 
@@ -102,7 +104,8 @@ func (n *node) start() {
 	n.heard = make(map[itemKey]item)
 	n.started, n.ended = 0, 0
 	n.table, n.view = nil, nil
-	n.watch = newWatch()
+	n.watch, n.draining = newWatch(), newDraining()
+	n.drained.end(n.w.now)
 	for _, k := range n.disk.knobs {
 		n.watch.knobs.Merge(n.now(), k)
 	}

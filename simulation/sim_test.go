@@ -89,6 +89,7 @@ func (s *Sums) add(o Sums) {
 	s.Crashes += o.Crashes
 	s.Cuts += o.Cuts
 	s.Configs += o.Configs
+	s.Drains += o.Drains
 }
 
 // DEC-20: same seed, same trace.

@@ -87,6 +87,7 @@ func targetOf(list []*target, key string) *target {
 func (n *node) nodesChanged() {
 	n.assign()
 	n.rebuild()
+	n.tellDrain()
 }
 
 // rebuild makes the board anew.
