@@ -20,6 +20,7 @@ import (
 // loadFlags are the flags of the load command that do not go into sim.LoadConfig as they are.
 type loadFlags struct {
 	nodes, local           []string
+	srv, dns               string
 	username, passwordFile string
 	ca                     string
 	maxFailed              float64
@@ -34,10 +35,11 @@ func (c *cli) loadCommand() *cobra.Command {
 sends 503 is left for the next one of the list. The report names every call that failed, the node
 it went to, and why. Exit code 1 means that more calls failed than --max-failed allows.`,
 		Example: `  tandem load --node 192.0.2.10:5060 --node 198.51.100.10:5060 --to +12145550100..+12145550199 --rate 20 --calls 2000
+  tandem load --srv sip.example.net --to +12145550100 --rate 20 --duration 10m --avoid 30s
   tandem load --node tls:192.0.2.10:5061 --ca ca.pem --username acme --password-file acme.txt --to +13105550123 --rate 1 --duration 1m`,
 		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			if err := f.apply(&cfg); err != nil {
+			if err := f.apply(cmd.Context(), &cfg); err != nil {
 				return err
 			}
 			return c.load(cmd.Context(), cfg, f.maxFailed)
@@ -45,6 +47,8 @@ it went to, and why. Exit code 1 means that more calls failed than --max-failed 
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.nodes, "node", nil, "node to call, [udp:|tcp:|tls:]ip:port; give several in the order in which they are tried")
+	flags.StringVar(&f.srv, "srv", "", "in place of --node: [udp:|tcp:|tls:]name whose SRV records list the nodes, by priority and weight")
+	flags.StringVar(&f.dns, "dns", "", "ip:port of the name server to ask; that of the system unless given")
 	flags.StringSliceVar(&f.local, "local", nil, "own address, ip:port; port 0 is any")
 	flags.StringSliceVar(&cfg.To, "to", nil, "called numbers and ranges")
 	flags.StringSliceVar(&cfg.From, "from", nil, "calling numbers and ranges")
@@ -71,9 +75,9 @@ it went to, and why. Exit code 1 means that more calls failed than --max-failed 
 }
 
 // apply turns words into what the load program wants.
-func (f *loadFlags) apply(cfg *sim.LoadConfig) error {
-	if len(f.nodes) == 0 || len(cfg.To) == 0 {
-		return usage("tandem load --help shows examples", "--node and --to are needed")
+func (f *loadFlags) apply(ctx context.Context, cfg *sim.LoadConfig) error {
+	if (len(f.nodes) == 0) == (f.srv == "") || len(cfg.To) == 0 {
+		return usage("tandem load --help shows examples", "--to is needed, and --node or --srv")
 	}
 	if cfg.Calls == 0 && cfg.Duration == 0 {
 		return usage("for example --calls 20, or --duration 1m", "--calls or --duration is needed")
@@ -81,6 +85,16 @@ func (f *loadFlags) apply(cfg *sim.LoadConfig) error {
 	for flag, share := range map[string]float64{"cancel": cfg.Cancel, "no-offer": cfg.NoOffer, "max-failed": f.maxFailed} {
 		if share < 0 || share > 1 {
 			return usage("0.1 is one in ten", "--%s is a share between 0 and 1, not %g", flag, share)
+		}
+	}
+	if f.srv != "" {
+		nodes, err := lookUp(ctx, f.srv, f.dns)
+		if err != nil {
+			return err
+		}
+		cfg.Nodes, cfg.SRV = nodes, true
+		if nodes[0].Transport == trunkgroup.TLS {
+			cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
 	}
 	for _, text := range f.nodes {

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *cli) nodeCommand() *cobra.Command {
-	return group("node", "Nodes of the cluster", c.nodeListCommand())
+	return group("node", "Nodes of the cluster", c.nodeListCommand(), c.nodeDrainCommand())
 }
 
 func (c *cli) nodeListCommand() *cobra.Command {

@@ -23,7 +23,8 @@ func (c *cli) serverCommand() *cobra.Command {
 	var witness, check bool
 	cmd := &cobra.Command{
 		Use: "server --config FILE", Short: "Run a node",
-		Long: `Runs one node of the cluster in the foreground until SIGTERM or SIGINT. Logs go to standard error. Each
+		Long: `Runs one node of the cluster in the foreground. SIGTERM drains it and ends it when no call is left; a
+second one, and SIGINT at once, ends what calls are left. Logs go to standard error. Each
 key of the node file can also be given by the environment: cluster.key_file is TANDEM_CLUSTER_KEY_FILE.`,
 		Example: "  tandem server --config /etc/tandem/node.yaml\n  tandem server --config node.yaml --check",
 		Args:    arguments(),
@@ -81,10 +82,7 @@ func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
 	}
 	err = node.Start()
 	if err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-node.Failed():
-		}
+		err = untilEnd(ctx, node)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

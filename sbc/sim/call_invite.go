@@ -50,6 +50,9 @@ func (c *Caller) firstNode() int {
 // nextNode chooses the first node from index first on that this call has not
 // tried; those to be avoided come last. -1 when all were tried.
 func (c *Caller) nextNode(k *call, first int) int {
+	if c.cfg.SRV && !k.NodeSet {
+		return c.nextByRecord(k)
+	}
 	last := -1
 	for i := range c.nodes {
 		at := (first + i) % len(c.nodes)

@@ -19,6 +19,9 @@ type Node struct {
 	Addr       netip.AddrPort       `json:"addr"`
 	Transport  trunkgroup.Transport `json:"transport"`             // default UDP
 	ServerName string               `json:"server_name,omitempty"` // of TLS; default: the address
+	// Priority and Weight are those of its SRV record; see CallerConfig.SRV.
+	Priority uint16 `json:"priority,omitempty"`
+	Weight   uint16 `json:"weight,omitempty"`
 }
 
 // CallerConfig describes the calling side.
@@ -28,6 +31,8 @@ type CallerConfig struct {
 	// Spread starts each call at the next node of the list, as SRV records of equal priority do; otherwise every call
 	// starts at the first.
 	Spread bool `json:"spread,omitempty"`
+	// SRV chooses nodes by Priority and Weight (RFC 2782) instead of by their order.
+	SRV bool `json:"srv,omitempty"`
 	// Avoid puts a node that gave no answer, refused or sent 503 last for this long; 0 = it is asked again by the next call.
 	Avoid time.Duration `json:"avoid_ns,omitempty"`
 	// NodeTimeout is how long a node may stay silent before the next one is asked; default 64*T1 (RFC 3263 4.3).
