@@ -10,6 +10,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cluster/dialmap"
 	"github.com/tandem-sbc/tandem/cluster/keyring"
+	"github.com/tandem-sbc/tandem/cluster/pki"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -51,6 +52,10 @@ type Config struct {
 	Witness bool
 	DataDir string
 	Keys    *keyring.Keyring
+	// Identity is this node's certificate for the streams between nodes; nil: they are without TLS. Plain
+	// takes streams without TLS beside it, for the time of a change.
+	Identity *pki.Identity
+	Plain    bool
 
 	Interconnect Endpoint
 	Gossip       Endpoint // UDP and TCP

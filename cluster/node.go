@@ -17,6 +17,8 @@ import (
 	"github.com/tandem-sbc/tandem/cluster/gossip"
 	"github.com/tandem-sbc/tandem/cluster/hello"
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
+	"github.com/tandem-sbc/tandem/cluster/keyring"
+	"github.com/tandem-sbc/tandem/cluster/pki"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -50,6 +52,11 @@ type Node struct {
 	mu         sync.Mutex
 	meta, told gossip.Meta
 	lostQuorum time.Time // zero while there is a quorum
+	keys       *keyring.Keyring
+	identity   *pki.Identity // nil: streams are without TLS
+	plain      bool          // streams without TLS are taken although there is an identity
+	keysTold   time.Time     // when the other nodes were told of keys and certificate
+	keysOdd    time.Time     // since when nodes differ in their keys; zero: they do not
 	serving    map[net.Conn]struct{}
 	stopping   bool
 
@@ -71,7 +78,7 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("cluster: data directory: %w", err)
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger, nudge: make(chan struct{}, 1),
+		cfg: cfg, log: cfg.Logger, keys: cfg.Keys, identity: cfg.Identity, plain: cfg.Plain, nudge: make(chan struct{}, 1),
 		proposals: make(chan struct{}, maxProposals), serving: make(map[net.Conn]struct{}),
 	}
 	n.alarms.tell = append(n.alarms.tell, n.logAlarm)
@@ -94,6 +101,7 @@ func (n *Node) build(ctx context.Context, via dialmap.Map) error {
 	}
 	streams := interconnect.Config{
 		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Site: n.cfg.Site, Keys: n.cfg.Keys,
+		Identity: n.cfg.Identity, Plain: n.cfg.Plain,
 		DialMap: via, Dial: n.cfg.Network.Dial, Heartbeat: n.cfg.Heartbeat,
 		Advertise: n.cfg.Interconnect.Address, Logger: n.log.With("component", "interconnect"),
 	}
@@ -139,12 +147,12 @@ func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map
 		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Boot: n.boot, Keys: n.cfg.Keys,
 		Packets: s.packets, Streams: s.gossip, Advertise: s.advertiseGossip, DialMap: via, Dial: n.cfg.Network.Dial,
 		Seeds: seeds, Meta: n.meta, Logger: n.log.With("component", "gossip"),
-		OnRecord: n.tellRecord, OnMembers: n.tellMembers, OnStaleBoot: n.staleBoot,
+		OnRecord: n.tellRecord, OnMembers: n.tellMembers, OnStaleBoot: n.staleBoot, Direct: n.direct,
 	})
 	if err != nil {
 		return err
 	}
-	n.ic.OnFrame(kindRecords, kindRecords, func(_ string, _ byte, payload []byte) { n.gossip.Receive(payload) })
+	n.ic.OnFrame(kindRecords, kindRecords, func(from string, _ byte, payload []byte) { n.gossip.Receive(from, payload) })
 	return nil
 }
 
@@ -189,6 +197,7 @@ func (n *Node) Start() error {
 		return err
 	}
 	n.wg.Go(n.keep)
+	n.wg.Go(n.keepKeys)
 	return nil
 }
 

@@ -42,6 +42,10 @@ type Config struct {
 	// OnMembers is told of the whole membership after each change, on the same
 	// goroutine. Nil means nobody.
 	OnMembers func([]Member)
+	// Direct reports whether an observer's records come by a stream on which its name is
+	// proven: what gossip brings of them, under a key that all share, is then left aside. It must
+	// not call back. Nil means never.
+	Direct func(observer string) bool
 	// OnStaleBoot is told when a record or a member of this node's own name shows a
 	// boot number that is not below its own (DEC-13). Nil means nobody.
 	OnStaleBoot func(seen uint64)
@@ -79,6 +83,9 @@ func (c *Config) withDefaults() (Config, error) {
 	}
 	if d.OnRecord == nil {
 		d.OnRecord = func(Record) {}
+	}
+	if d.Direct == nil {
+		d.Direct = func(string) bool { return false }
 	}
 	if d.OnMembers == nil {
 		d.OnMembers = func([]Member) {}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/memberlist"
 
+	"github.com/tandem-sbc/tandem/cluster/keyring"
 	"github.com/tandem-sbc/tandem/cluster/logs"
 )
 
@@ -30,6 +31,7 @@ type Gossip struct {
 	membership chan struct{} // one token: the membership changed
 	stales     chan uint64   // boot numbers of this node's own name that are too high
 	dropped    atomic.Uint64
+	forged     atomic.Uint64
 	malformed  atomic.Uint64
 	alive      atomic.Int64 // how many members there are
 
@@ -38,15 +40,21 @@ type Gossip struct {
 	store   *store
 	seq     uint64
 
+	keysMu sync.Mutex
+	keys   *keyring.Keyring
+	ring   *memberlist.Keyring // set by Start
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }
 
 // message is a batch of records as it came; spread means that it is to be passed on.
+// from is the node whose own stream brought it; empty: gossip did.
 type message struct {
 	batch  []byte
 	spread bool
+	from   string
 }
 
 // Stats are counts since the start, for metrics.
@@ -57,6 +65,7 @@ type Stats struct {
 	Dropped   uint64 // messages that a full inbox dropped
 	Malformed uint64 // messages that could not be read
 	Refused   uint64 // records beyond MaxRecords
+	Forged    uint64 // records of another observer than the node whose stream brought them
 }
 
 // New checks the configuration. It opens nothing.
@@ -76,6 +85,7 @@ func New(cfg Config) (*Gossip, error) {
 		stales:     make(chan uint64, 1),
 		members:    make(map[string]Member),
 		store:      newStore(),
+		keys:       cfg.Keys,
 	}
 	g.queue.RetransmitMult = 4
 	// The queue asks under its own lock, so this must not take ours.
@@ -99,10 +109,9 @@ func (g *Gossip) Start() error {
 	conf.TCPTimeout = 5 * time.Second
 	// A node that comes back on another address is not locked out by its old self.
 	conf.DeadNodeReclaimTime = 10 * time.Second
-	keys := g.cfg.Keys.DeriveAll(gossipLabel)
-	ring, err := memberlist.NewKeyring(keys, keys[0])
+	ring, err := g.newRing()
 	if err != nil {
-		return fmt.Errorf("gossip: keyring: %w", err)
+		return err
 	}
 	conf.Keyring = ring
 	g.transport.start()
@@ -204,6 +213,7 @@ func (g *Gossip) Stats() Stats {
 	defer g.mu.Unlock()
 	return Stats{
 		Members: len(g.members), Records: len(g.store.records), Queued: queued,
+		Forged:  g.forged.Load(),
 		Dropped: g.dropped.Load(), Malformed: g.malformed.Load(), Refused: g.store.refused,
 	}
 }

@@ -52,9 +52,11 @@ func (g *Gossip) Own(limit int) [][]byte {
 	return batches
 }
 
-// Receive takes a batch that came by another way than gossip. It only enqueues;
-// the octets are copied.
-func (g *Gossip) Receive(batch []byte) { g.enqueue(batch, false) }
+// Receive takes a batch that came on the stream of a node. Records of another observer in
+// it are dropped: a node speaks for itself only. It only enqueues; the octets are copied.
+func (g *Gossip) Receive(from string, batch []byte) {
+	g.put(message{batch: slices.Clone(batch), from: from})
+}
 
 // Records returns all records by key and observer. The payloads are shared: do not
 // change them.
@@ -75,11 +77,15 @@ func (g *Gossip) Records() []Record {
 }
 
 func (g *Gossip) enqueue(b []byte, spread bool) {
-	if len(b) == 0 {
+	g.put(message{batch: slices.Clone(b), spread: spread})
+}
+
+func (g *Gossip) put(m message) {
+	if len(m.batch) == 0 {
 		return
 	}
 	select {
-	case g.inbox <- message{batch: slices.Clone(b), spread: spread}:
+	case g.inbox <- m:
 	default:
 		g.dropped.Add(1)
 	}
@@ -118,6 +124,13 @@ func (g *Gossip) take(m message) {
 			return
 		}
 		if r.Observer == g.cfg.Node && r.Boot == g.cfg.Boot {
+			return
+		}
+		if m.from != "" && r.Observer != m.from {
+			g.forged.Add(1)
+			return
+		}
+		if m.from == "" && g.cfg.Direct(r.Observer) {
 			return
 		}
 		if kept, ok := g.store.merge(r, now); ok {
