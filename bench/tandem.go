@@ -46,6 +46,7 @@ admin: {address: "unix:%[1]s/admin.sock", metrics: "%[4]s"}
 cdr: {path: %[1]s/cdr.jsonl}
 log: {level: %[3]s, format: json}
 sip: {realm: bench.example}
+drain: {announce: 0s, quiet: 0s, timeout: 0s}
 `
 
 const tandemHealth = "127.0.0.1:17960"

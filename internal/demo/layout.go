@@ -150,7 +150,8 @@ func nodeFile(dir string, p place, via map[string]string) string {
 		}
 	}
 	fmt.Fprintf(&b, "admin: {address: \"unix:%s\", metrics: \"%s\"}\n", adminSocket(dir, p), at(p.ip, metricsPort))
-	fmt.Fprintf(&b, "cdr: {path: %s}\nlog: {level: info, format: json}\nsip: {realm: demo.tandem.example}\n",
+	fmt.Fprintf(&b, "cdr: {path: %s}\nlog: {level: info, format: json}\nsip: {realm: demo.tandem.example}\n"+
+		"drain: {announce: 0s, quiet: 0s, timeout: 0s}\n",
 		filepath.Join(dir, p.name, "cdr.jsonl"))
 	return b.String()
 }
