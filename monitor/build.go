@@ -98,13 +98,13 @@ func (m *Monitor) build(now time.Time) {
 			}
 		}
 	}
-	if old == nil || old.Table != m.table || !sameView(old.View, m.board.View) {
+	if old == nil || old.Table != m.table || !sameView(old.View, m.board.View) || !maps.Equal(old.Drained, m.board.Drained) {
 		m.cfg.OnBoard(m.board)
 	}
 }
 
 // sameView says whether two views of one table plan calls alike.
 func sameView(a, b *trunkgroup.View) bool {
-	return slices.Equal(a.States, b.States) && maps.Equal(a.Panic, b.Panic) &&
+	return slices.Equal(a.States, b.States) && slices.Equal(a.Weights, b.Weights) && maps.Equal(a.Panic, b.Panic) &&
 		slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal)
 }

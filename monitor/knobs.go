@@ -13,34 +13,11 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// ErrNoMember says that the table has no such member.
-var ErrNoMember = errors.New("no such member")
-
-// SetState takes an operator's word about a member ("group/member"). It holds at once on this node, spreads to all others without a quorum, and
-// ends after the life of a knob unless it is said again. AdminUp takes an earlier word back.
-func (m *Monitor) SetState(member string, state trunkgroup.AdminState, author, reason string) (verdict.Knob, error) {
-	m.mu.Lock()
-	if m.table == nil || m.table.Member(member) == nil {
-		m.mu.Unlock()
-		return verdict.Knob{}, fmt.Errorf("%q: %w", member, ErrNoMember)
-	}
-	now := time.Now()
-	knob := m.knobs.Set(now, member, state, author, reason, m.cfg.Node, m.cfg.KnobLife)
-	m.cfg.Logger.Info("an operator's word", "member", member, "state", state.String(), "author", author, "reason", reason)
-	m.unsaved = true
-	m.prober.SetAdmin(member, state)
-	m.cfg.Publish(KnobPrefix+member, knob.Append(nil, now))
-	m.build(now)
-	m.mu.Unlock()
-	m.saveKnobs()
-	return knob, nil
-}
-
 // expireKnobs ends words whose time is over. The lock is held.
 func (m *Monitor) expireKnobs(now time.Time) {
-	for _, member := range m.knobs.Expire(now) {
-		m.cfg.Logger.Warn("an operator's word has expired", "member", member)
-		m.prober.SetAdmin(member, trunkgroup.AdminUp)
+	for _, subject := range m.knobs.Expire(now) {
+		m.cfg.Logger.Warn("an operator's word has expired", "about", subject)
+		m.tellProber(subject, trunkgroup.AdminUp)
 		m.unsaved = true
 		m.poke()
 	}
@@ -62,6 +39,7 @@ type knobFile struct {
 type savedKnob struct {
 	Member  string    `json:"member"`
 	State   string    `json:"state"`
+	Weight  int       `json:"weight,omitempty"`
 	Author  string    `json:"author,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	Number  uint64    `json:"number"`
@@ -83,7 +61,7 @@ func (m *Monitor) saveKnobs() {
 	}
 	f := knobFile{Version: 1, Knobs: make([]savedKnob, 0, len(list))}
 	for _, k := range list {
-		f.Knobs = append(f.Knobs, savedKnob{k.Member, k.State.String(), k.Author, k.Reason, k.Version, k.Node, k.Set, k.Expires})
+		f.Knobs = append(f.Knobs, savedKnob{k.Member, k.State.String(), k.Weight, k.Author, k.Reason, k.Version, k.Node, k.Set, k.Expires})
 	}
 	if err := writeFile(m.cfg.KnobFile, f); err != nil {
 		m.cfg.Logger.Error("operators' words are not on disk", "file", m.cfg.KnobFile, "error", err)
@@ -132,7 +110,7 @@ func parseKnobs(text []byte) ([]verdict.Knob, error) {
 			return nil, fmt.Errorf("member %s: unknown state %q", s.Member, s.State)
 		}
 		list = append(list, verdict.Knob{
-			Member: s.Member, State: state, Author: s.Author, Reason: s.Reason, Version: s.Number, Node: s.Node, Set: s.Set, Expires: s.Expires,
+			Member: s.Member, State: state, Weight: s.Weight, Author: s.Author, Reason: s.Reason, Version: s.Number, Node: s.Node, Set: s.Set, Expires: s.Expires,
 		})
 	}
 	return list, nil

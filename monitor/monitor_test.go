@@ -322,8 +322,11 @@ func TestDEC25_OperatorsWord(t *testing.T) {
 		if _, err := c.nodes[0].SetState("g1/nobody", trunkgroup.AdminDisabled, "ann", ""); !errors.Is(err, ErrNoMember) {
 			t.Errorf("unknown member: %v", err)
 		}
-		knob, err := c.nodes[2].SetState("g1/dallas-0", trunkgroup.AdminDisabled, "ann", "ticket 7")
-		if err != nil || knob.Version != 1 || c.nodes[2].state("g1/dallas-0") != "disabled" {
+		if _, err := c.nodes[2].SetState("g1/dallas-0", trunkgroup.AdminDisabled, "ann", ""); !errors.Is(err, ErrOtherSite) {
+			t.Errorf("a member of another site: %v", err)
+		}
+		knob, err := c.nodes[1].SetState("g1/dallas-0", trunkgroup.AdminDisabled, "ann", "ticket 7")
+		if err != nil || knob.Version != 1 || c.nodes[1].state("g1/dallas-0") != "disabled" {
 			t.Fatalf("%+v, %v", knob, err)
 		}
 		wait(time.Second)
@@ -336,10 +339,10 @@ func TestDEC25_OperatorsWord(t *testing.T) {
 			c.probes(n.name)
 		}
 		// The node where it was said dies; a new one learns the word from the others.
-		c.set(func() { c.cut["ashburn-1"] = true })
+		c.set(func() { c.cut["dallas-2"] = true })
 		c.nodes = append(c.nodes, c.newNode("dallas-3", nil))
 		late := c.nodes[3]
-		c.setLive("dallas-1", "dallas-2", "dallas-3")
+		c.setLive("dallas-1", "ashburn-1", "dallas-3")
 		late.Start()
 		defer late.Stop()
 		late.SetTable(table)
@@ -348,7 +351,7 @@ func TestDEC25_OperatorsWord(t *testing.T) {
 			t.Errorf("a late node: %s", got)
 		}
 		wait(10 * time.Minute)
-		for _, n := range []*testNode{c.nodes[0], c.nodes[1], late} {
+		for _, n := range []*testNode{c.nodes[0], c.nodes[2], late} {
 			if got := n.state("g1/dallas-0"); got != "active" {
 				t.Errorf("%s: %s after its life", n.name, got)
 			}

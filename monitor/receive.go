@@ -56,10 +56,10 @@ func (m *Monitor) receiveKnob(payload []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.knobs.Merge(now, knob) {
-		m.cfg.Logger.Info("an operator's word came from another node", "member", knob.Member, "state", knob.State.String(),
+		m.cfg.Logger.Info("an operator's word came from another node", "about", knob.Member, "state", knob.State.String(), "weight", knob.Weight,
 			"author", knob.Author, "reason", knob.Reason, "said_on", knob.Node)
 		m.unsaved = true
-		m.prober.SetAdmin(knob.Member, knob.State)
+		m.tellProber(knob.Member, knob.State)
 		// It must outlive the node where it was said.
 		m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 		m.poke()

@@ -1,7 +1,7 @@
 package trunkgroup
 
 // distribute orders members, which are sorted by priority, tier by tier.
-func distribute(order []*Member, method Method, d Draw) {
+func distribute(order []*Member, method Method, v *View, d Draw) {
 	random := d.Random
 	for len(order) > 0 {
 		n := 1
@@ -12,7 +12,7 @@ func distribute(order []*Member, method Method, d Draw) {
 		case LoadBalance:
 			takeTurns(order[:n], d.Turn)
 		case Weighted:
-			random = drawByWeight(order[:n], random)
+			random = drawByWeight(order[:n], v, random)
 		}
 		order = order[n:]
 	}
@@ -48,23 +48,23 @@ func reverse(s []*Member) {
 // drawByWeight orders by repeated draws without putting back: each place goes
 // to a member with the probability of its weight among those that are left. It
 // returns the generator's next state.
-func drawByWeight(tier []*Member, random uint64) uint64 {
+func drawByWeight(tier []*Member, v *View, random uint64) uint64 {
 	var total uint64
 	for _, m := range tier {
-		total += uint64(m.Weight)
+		total += v.weight(m)
 	}
 	for i := range tier {
 		var r uint64
 		random, r = splitMix(random)
 		at, mark := i, below(r, total)
-		for mark >= uint64(tier[at].Weight) {
-			mark -= uint64(tier[at].Weight)
+		for w := v.weight(tier[at]); mark >= w; w = v.weight(tier[at]) {
+			mark -= w
 			at++
 		}
 		m := tier[at]
 		copy(tier[i+1:at+1], tier[i:at]) // those passed over keep their order
 		tier[i] = m
-		total -= uint64(m.Weight)
+		total -= v.weight(m)
 	}
 	return random
 }

@@ -44,7 +44,7 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 			order = append(order, m)
 		}
 	}
-	distribute(order, g.Method, d)
+	distribute(order, g.Method, v, d)
 	for _, m := range order {
 		for _, addr := range v.Addrs[m.Index] {
 			dst = append(dst, Candidate{Member: m, Addr: addr, Dialable: true})

@@ -288,3 +288,23 @@ func BenchmarkDecision(b *testing.B) {
 		}
 	}
 }
+
+// DEC-25: an operator's weight takes the place of the document's, without allocation.
+func TestDEC25_ViewWeights(t *testing.T) {
+	table := compile(t, poolDocument(Weighted, 1, 1))
+	v := NewView(table)
+	v.Weigh(table.Member("pool/m1"), 9)
+	first := 0
+	var buffer [8]Candidate
+	for i := range uint64(10_000) {
+		if Plan(buffer[:0], table.Group("pool"), "dallas", v, Draw{Random: i})[0].Member.ID == "m1" {
+			first++
+		}
+	}
+	if first < 8800 || first > 9200 {
+		t.Errorf("m1 is first in %d of 10000, want 9000", first)
+	}
+	if got := testing.AllocsPerRun(100, func() { Plan(buffer[:0], table.Group("pool"), "dallas", v, Draw{Random: 7}) }); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}

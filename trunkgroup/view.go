@@ -8,6 +8,25 @@ type View struct {
 	States []State
 	Addrs  [][]netip.AddrPort // where each member is reached; empty = not resolved
 	Panic  map[string]bool    // by site: probe verdicts are not believed (DEC-12)
+	// Weights are an operator's, in place of those of the document: 0 for the
+	// document's. Nil: he has said nothing (DEC-25).
+	Weights []int
+}
+
+// Weigh gives a member another weight while the view is being made.
+func (v *View) Weigh(m *Member, weight int) {
+	if v.Weights == nil {
+		v.Weights = make([]int, len(v.States))
+	}
+	v.Weights[m.Index] = weight
+}
+
+// weight is what a member counts in a weighted draw.
+func (v *View) weight(m *Member) uint64 {
+	if v.Weights != nil && v.Weights[m.Index] > 0 {
+		return uint64(v.Weights[m.Index])
+	}
+	return uint64(m.Weight)
 }
 
 // NewView returns the view of a node that has heard nothing yet: monitored

@@ -13,6 +13,8 @@ type Board struct {
 	Table   *trunkgroup.Table
 	View    *trunkgroup.View // for planning calls
 	Members []Status         // by Member.Index
+	// Drained are the sites that an operator drained, with what he said.
+	Drained map[string]Knob
 	// Until is when time alone may change the board: a record grows too old or an operator's word ends. Zero for never.
 	Until time.Time
 }
@@ -23,7 +25,8 @@ type Status struct {
 	State  trunkgroup.State // as calls see it: the operator's word first
 	Since  time.Time        // zero when nobody knows
 	Reason string
-	Knob   Knob // the operator's word; its Member is empty when there is none
+	Knob   Knob // the operator's word about the member or its site; its Member is empty when there is none
+	Weight Knob // the operator's word about its weight, the same
 	Owner  string
 	// Targets are the probed addresses; empty for a member that is not monitored.
 	Targets []Target
@@ -66,7 +69,9 @@ func Build(in Input) *Board {
 	if in.PanicShare <= 0 {
 		in.PanicShare = PanicShare
 	}
-	b := &Board{Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members()))}
+	b := &Board{
+		Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members())), Drained: make(map[string]Knob),
+	}
 	if in.Knobs != nil {
 		b.Until = in.Knobs.Deadline()
 	}
@@ -74,6 +79,9 @@ func Build(in Input) *Board {
 		b.Members[i] = b.status(&in, m)
 	}
 	for _, site := range in.Table.Sites() {
+		if knob, ok := in.knob(DrainOf(site)); ok {
+			b.Drained[site] = knob
+		}
 		if b.panicking(&in, site) {
 			b.View.Panic[site] = true
 		}
@@ -81,8 +89,11 @@ func Build(in Input) *Board {
 	for i := range b.Members {
 		s := &b.Members[i]
 		b.View.Addrs[i] = s.addrs(b.View.Panic[s.Member.Site], b.View.Addrs[i], &in)
-		s.overrule(&in)
+		s.overrule(&in, b.Drained)
 		b.View.States[i] = s.State
+		if s.Weight.Member != "" {
+			b.View.Weigh(s.Member, s.Weight.Weight)
+		}
 	}
 	return b
 }
@@ -244,9 +255,16 @@ func (in *Input) knob(member string) (Knob, bool) {
 	return in.Knobs.Of(in.Now, member)
 }
 
-// overrule puts the operator's word above the verdicts.
-func (s *Status) overrule(in *Input) {
-	if knob, ok := in.knob(s.Member.Key); ok {
+// overrule puts the operator's word above the verdicts: what he said of the member, else what he said of its site.
+func (s *Status) overrule(in *Input, drained map[string]Knob) {
+	knob, ok := in.knob(s.Member.Key)
+	if !ok {
+		knob, ok = drained[s.Member.Site]
+	}
+	if weight, ok := in.knob(WeightOf(s.Member.Key)); ok {
+		s.Weight = weight
+	}
+	if ok {
 		s.Knob, s.Since = knob, knob.Set
 		s.Reason = cmp.Or(knob.Reason, "no reason given")
 		s.State = trunkgroup.Draining

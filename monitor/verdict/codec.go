@@ -76,7 +76,11 @@ func (k *Knob) Append(dst []byte, now time.Time) []byte {
 	dst = binary.AppendUvarint(dst, k.Version)
 	dst = appendText(dst, k.Node)
 	dst = appendAge(dst, now.Sub(k.Set))
-	return appendAge(dst, k.Expires.Sub(now))
+	dst = appendAge(dst, k.Expires.Sub(now))
+	if _, _, weight := Subject(k.Member); weight {
+		dst = binary.AppendUvarint(dst, uint64(max(0, k.Weight)))
+	}
+	return dst
 }
 
 // DecodeKnob reads what Append wrote, as of now.
@@ -87,10 +91,10 @@ func DecodeKnob(b []byte, now time.Time) (Knob, error) {
 	k.Version, k.Node = d.uint(), d.text()
 	k.Set = now.Add(-d.age())
 	k.Expires = now.Add(d.age())
-	if d.bad || k.State > trunkgroup.AdminDisabled {
-		return Knob{}, ErrFormat
+	if _, _, weight := Subject(k.Member); weight {
+		k.Weight = d.int(MaxWeight) // an older build that spreads the knob leaves it out: then it says nothing
 	}
-	if key, err := ParseKey(k.Member); err != nil || key.Addr.IsValid() || k.Node == "" {
+	if d.bad || k.State > trunkgroup.AdminDisabled || k.Node == "" || !properSubject(k.Member) {
 		return Knob{}, ErrFormat
 	}
 	return k, nil

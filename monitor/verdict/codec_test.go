@@ -68,6 +68,35 @@ func TestKnobRoundTrip(t *testing.T) {
 	}
 }
 
+// A weight and a drained site travel as knobs too; what an older build passes on of a weight says nothing here.
+func TestDEC25_KnobSubjects(t *testing.T) {
+	knobs := NewKnobs()
+	weight := knobs.SetWeight(start, "acme/pbx-1", 7, "ann", "", "dal-1", KnobLife)
+	drain := knobs.Set(start, DrainOf("dallas"), trunkgroup.AdminDraining, "ann", "", "dal-1", KnobLife)
+	for _, k := range []Knob{weight, drain} {
+		got, err := DecodeKnob(k.Append(nil, start), start)
+		if err != nil || got != k || !got.InForce(start) {
+			t.Errorf("%+v became %+v, %v", k, got, err)
+		}
+	}
+	b := weight.Append(nil, start)
+	if _, err := DecodeKnob(b[:len(b)-1], start); err == nil {
+		t.Error("a weight knob without its weight is taken")
+	}
+	for _, subject := range []string{"", "acme", "site:", "site:a/b", "weight:", "weight:site:dallas", "weight:acme", "acme/pbx-1@192.0.2.1:5060"} {
+		k := Knob{Member: subject, State: trunkgroup.AdminDraining, Node: "dal-1", Set: start, Expires: start.Add(time.Hour)}
+		if got, err := DecodeKnob(k.Append(nil, start), start); err == nil {
+			t.Errorf("%q is taken: %+v", subject, got)
+		}
+	}
+	if member, site, isWeight := Subject(weight.Member); member != "acme/pbx-1" || site != "" || !isWeight {
+		t.Errorf("%q %q %v", member, site, isWeight)
+	}
+	if member, site, isWeight := Subject(drain.Member); member != "" || site != "dallas" || isWeight {
+		t.Errorf("%q %q %v", member, site, isWeight)
+	}
+}
+
 func TestEvidenceRoundTrip(t *testing.T) {
 	for _, e := range []Evidence{
 		{Key: Key{Member: "acme/pbx-1"}, Cause: "refused"},
