@@ -34,6 +34,10 @@ type Config struct {
 	// Key is the cluster key, at least 16 bytes: identifiers, nonces and
 	// hand-off tokens are made under keys derived from it.
 	Key []byte
+	// OlderKeys are still accepted, while the cluster changes its key.
+	OlderKeys [][]byte
+	// Seed keys the hashes that all nodes compute alike (DEC-03) and outlives the keys; 0 means Seed(Key).
+	Seed uint64
 	// Realm is the digest realm; empty refuses unknown sources with 403
 	// instead of challenging them.
 	Realm string

@@ -33,6 +33,7 @@ type Server struct {
 	set      *transport.Set
 	shards   []*shard
 	seed     uint64
+	verifier *auth.Verifier // nil without a realm
 	nodeID   uint32
 
 	routing atomic.Pointer[routing]
@@ -62,7 +63,7 @@ type routing struct {
 // New binds the listeners. Nothing is read before Start, so that a node can
 // load its last known configuration first.
 func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
-	if len(cfg.Key) < 16 {
+	if len(cfg.Key) < minKey {
 		return nil, errors.New("sbc: the cluster key has fewer than 16 bytes")
 	}
 	if cfg.Logger == nil {
@@ -98,10 +99,14 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 }
 
 func (s *Server) makeShards() error {
+	keys := deriveAll(s.cfg.Key, s.cfg.OlderKeys)
 	var verifier *auth.Verifier
 	if s.cfg.Realm != "" {
 		v, err := auth.New(s.cfg.key("digest nonce"), s.cfg.Realm, auth.Options{AllowNoQOP: s.cfg.AllowNoQOP, ClockOffset: s.cfg.ClockOffset})
 		if err != nil {
+			return fmt.Errorf("sbc: %w", err)
+		}
+		if err := v.SetKeys(keys.nonces[0], keys.nonces[1:]...); err != nil {
 			return fmt.Errorf("sbc: %w", err)
 		}
 		verifier = v
@@ -118,18 +123,22 @@ func (s *Server) makeShards() error {
 		})
 	}
 	handoffKey := s.cfg.key("hand-off")
-	s.seed = b2bua.OpenSeed(handoffKey)
+	if s.seed = s.cfg.Seed; s.seed == 0 {
+		s.seed = Seed(s.cfg.Key)
+	}
 	for i := range s.cfg.Shards {
 		sh := newShard(s, uint8(i))
 		sh.core = b2bua.New(b2bua.Config{
 			Node: s.cfg.Node, Site: s.cfg.Site, Boot: s.cfg.Boot, Index: uint8(i),
 			Listeners: listeners, Timers: s.cfg.Timers,
 			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
-			Verifier: verifier, HandoffKey: handoffKey,
+			Verifier: verifier, HandoffKey: handoffKey, Seed: s.seed,
 			MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
 		}, sh, time.Now())
+		sh.core.SetKeys(keys.calls)
 		s.shards = append(s.shards, sh)
 	}
+	s.verifier = verifier
 	return nil
 }
 

@@ -33,6 +33,19 @@ type minter struct {
 	pool sync.Pool // *macState
 }
 
+// minters are the keys of a cluster that may be changing its key: nonces are made under the first and checked under all.
+type minters struct{ list []*minter }
+
+// check is minter.check under any of the keys.
+func (m *minters) check(text []byte, source netip.Addr) (second uint32, mark uint64, ok bool) {
+	for _, k := range m.list {
+		if second, mark, ok = k.check(text, source); ok {
+			break
+		}
+	}
+	return second, mark, ok
+}
+
 // macState holds a keyed hash with the buffers that it reads and fills, so that a check allocates nothing.
 type macState struct {
 	hash hash.Hash

@@ -95,7 +95,7 @@ type Options struct {
 type Verifier struct {
 	realm  string
 	opts   Options
-	mint   *minter
+	mint   atomic.Pointer[minters]
 	unique atomic.Uint64
 	counts *counts
 	// decoy stands in for the secret of an unknown user, so that the same work is done for him.
@@ -104,13 +104,13 @@ type Verifier struct {
 
 // New makes a verifier under the cluster key. Every node of the cluster uses the same key and realm.
 func New(key []byte, realm string, opts Options) (*Verifier, error) {
-	if len(key) < MinKey {
-		return nil, fmt.Errorf("auth: the key has %d bytes, need %d", len(key), MinKey)
-	}
 	if opts.MaxNonces <= 0 {
 		opts.MaxNonces = 1 << 18
 	}
-	v := &Verifier{realm: realm, opts: opts, mint: newMinter(key), counts: newCounts(opts.MaxNonces)}
+	v := &Verifier{realm: realm, opts: opts, counts: newCounts(opts.MaxNonces)}
+	if err := v.SetKeys(key); err != nil {
+		return nil, err
+	}
 	var salt [8]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("auth: random salt: %w", err)
@@ -121,6 +121,20 @@ func New(key []byte, realm string, opts Options) (*Verifier, error) {
 	decoy := hex.EncodeToString(mac.Sum(nil))
 	v.decoy[algorithmMD5], v.decoy[algorithmSHA256] = decoy[:32], decoy
 	return v, nil
+}
+
+// SetKeys replaces the key that nonces are made under, and the older ones under which they are still taken. It may be called
+// while others verify. A nonce under a key that is gone is stale, which costs its holder one more round trip.
+func (v *Verifier) SetKeys(key []byte, older ...[]byte) error {
+	next := &minters{}
+	for _, k := range append([][]byte{key}, older...) {
+		if len(k) < MinKey {
+			return fmt.Errorf("auth: the key has %d bytes, need %d", len(k), MinKey)
+		}
+		next.list = append(next.list, newMinter(k))
+	}
+	v.mint.Store(next)
+	return nil
 }
 
 // Realm is the realm of the challenges.
@@ -139,7 +153,7 @@ func (v *Verifier) Challenges(now time.Time, source netip.Addr, stale bool) [2]s
 		b = append(b, v.realm[i])
 	}
 	b = append(b, `", nonce="`...)
-	b = v.mint.mint(b, uint32(now.Unix()), v.unique.Add(1), source)
+	b = v.mint.Load().list[0].mint(b, uint32(now.Unix()), v.unique.Add(1), source)
 	b = append(b, `", qop="auth"`...)
 	if stale {
 		b = append(b, `, stale=true`...)
@@ -180,7 +194,7 @@ func (v *Verifier) Verify(now time.Time, source netip.Addr, method string, ruri,
 	if !known {
 		secret = v.decoy[hash]
 	}
-	second, mark, minted := v.mint.check(p.nonce, source)
+	second, mark, minted := v.mint.Load().check(p.nonce, source)
 	right := v.right(hash, secret, method, &p)
 	switch {
 	case !known:

@@ -35,8 +35,11 @@ type Config struct {
 	Minter *mint.Minter
 	// Verifier checks digest credentials; nil refuses all of them.
 	Verifier *auth.Verifier
-	// HandoffKey signs hand-off tokens (DEC-08).
+	// HandoffKey signs hand-off tokens (DEC-08); Shard.SetKeys replaces it.
 	HandoffKey []byte
+	// Seed keys the hashes that all nodes compute alike (DEC-03); it outlives the keys. 0 means
+	// OpenSeed of HandoffKey.
+	Seed uint64
 	// MaxCalls bounds the calls of this shard; 0 means 100,000.
 	MaxCalls int
 	// UserAgent is sent as User-Agent and Server; empty sends neither.

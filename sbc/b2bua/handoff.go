@@ -145,7 +145,7 @@ func (h *handing) ask(node int) {
 	}
 	o.lines = append(o.lines, sip.Handoff.String()...)
 	o.lines = append(o.lines, ": "...)
-	o.lines = token.Append(o.lines, s.cfg.HandoffKey, []byte(id.callID), []byte(id.localTag))
+	o.lines = token.Append(o.lines, s.handoff[0], []byte(id.callID), []byte(id.localTag))
 	o.lines = append(o.lines, "\r\n"...)
 	t.tx = s.sendInvite(&o, id, t)
 }

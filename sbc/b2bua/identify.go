@@ -75,7 +75,7 @@ func (s *Shard) begin(p *Packet, key uint64) {
 func (s *Shard) identify(p *Packet) (caller, bool) {
 	m := p.Message
 	if p.Peer != "" {
-		token, err := geo.ParseToken(m.Header(sip.Handoff), s.cfg.HandoffKey, m.CallID(), m.FromTag(), s.cfg.Node)
+		token, err := s.token(m)
 		if err != nil || token.Origin != p.Peer {
 			kind := EventReject
 			if errors.Is(err, geo.ErrTokenHop) {

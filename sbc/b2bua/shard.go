@@ -26,6 +26,8 @@ type Shard struct {
 	env  Env
 	now  time.Time // of the step in progress
 	seed uint64    // keys the hashes of what strangers send
+	// handoff are the keys of hand-off tokens: the first signs, all verify.
+	handoff [][]byte
 
 	calls   map[*Call]struct{}
 	server  map[uint64]*incoming   // requests without a final response, by transaction key
@@ -70,6 +72,9 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = defaultMaxOpen
 	}
+	if cfg.Seed == 0 {
+		cfg.Seed = OpenSeed(cfg.HandoffKey)
+	}
 	if cfg.Timers == (transaction.Timers{}) {
 		cfg.Timers = transaction.DefaultTimers()
 	}
@@ -77,7 +82,8 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		cfg:     cfg,
 		env:     env,
 		now:     now,
-		seed:    OpenSeed(cfg.HandoffKey),
+		seed:    cfg.Seed,
+		handoff: [][]byte{cfg.HandoffKey},
 		calls:   make(map[*Call]struct{}),
 		server:  make(map[uint64]*incoming),
 		client:  make(map[uint64]responder),

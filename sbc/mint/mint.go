@@ -41,17 +41,28 @@ func NodeID(name string) uint32 {
 // goroutine: the MAC state inside is reused so that minting allocates only
 // the identifier itself.
 type Minter struct {
-	mac  hash.Hash
-	sum  [sha256.Size]byte
-	raw  [rawLen]byte
-	node uint32
-	boot uint32
+	mac hash.Hash
+	// older are of keys that are still read and not minted under any more.
+	older []hash.Hash
+	sum   [sha256.Size]byte
+	raw   [rawLen]byte
+	node  uint32
+	boot  uint32
 }
 
 // New returns a minter for a node and its boot number. Nodes of one cluster
 // use the same key, so that each can read what the others made.
 func New(key []byte, node, boot uint32) *Minter {
 	return &Minter{mac: hmac.New(sha256.New, key), node: node, boot: boot}
+}
+
+// SetKeys replaces the key to mint under and the older ones that are still read. While a
+// cluster changes its key, nodes hold both, so that each reads what the others made.
+func (m *Minter) SetKeys(key []byte, older ...[]byte) {
+	m.mac, m.older = hmac.New(sha256.New, key), nil
+	for _, k := range older {
+		m.older = append(m.older, hmac.New(sha256.New, k))
+	}
 }
 
 // Mint returns a new identifier: a token by RFC 3261 section 25.1, so it
@@ -62,7 +73,7 @@ func (m *Minter) Mint(shard uint8, random uint64) string {
 	binary.BigEndian.PutUint32(raw[4:], m.boot)
 	raw[8] = shard
 	binary.BigEndian.PutUint64(raw[9:], random)
-	copy(raw[17:], m.sign(raw[:17]))
+	copy(raw[17:], m.sign(m.mac, raw[:17]))
 	var out [Len]byte
 	out[0] = prefix
 	base64.RawURLEncoding.Encode(out[1:], raw)
@@ -79,10 +90,15 @@ func (m *Minter) Parse(text []byte) (ID, bool) {
 	if n, err := base64.RawURLEncoding.Strict().Decode(raw, text[1:]); err != nil || n != rawLen {
 		return ID{}, false
 	}
-	if subtle.ConstantTimeCompare(raw[17:], m.sign(raw[:17])) != 1 {
-		return ID{}, false
+	if subtle.ConstantTimeCompare(raw[17:], m.sign(m.mac, raw[:17])) == 1 {
+		return decode(raw), true
 	}
-	return decode(raw), true
+	for _, mac := range m.older {
+		if subtle.ConstantTimeCompare(raw[17:], m.sign(mac, raw[:17])) == 1 {
+			return decode(raw), true
+		}
+	}
+	return ID{}, false
 }
 
 // Own reports whether the identifier was made by this node in this boot.
@@ -91,10 +107,10 @@ func (m *Minter) Own(id ID) bool { return id.Node == m.node && id.Boot == m.boot
 // Here reports whether the identifier was made by this node in whatever boot.
 func (m *Minter) Here(id ID) bool { return id.Node == m.node }
 
-func (m *Minter) sign(b []byte) []byte {
-	m.mac.Reset()
-	m.mac.Write(b)
-	return m.mac.Sum(m.sum[:0])[:macLen]
+func (m *Minter) sign(mac hash.Hash, b []byte) []byte {
+	mac.Reset()
+	mac.Write(b)
+	return mac.Sum(m.sum[:0])[:macLen]
 }
 
 // Peek reads an identifier without checking its MAC: good for choosing a shard,

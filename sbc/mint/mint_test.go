@@ -59,3 +59,29 @@ func BenchmarkMint(b *testing.B) {
 		m.Mint(1, 2)
 	}
 }
+
+// While a cluster changes its key, nodes read what is minted under either.
+func TestDEC09_KeyRotation(t *testing.T) {
+	old, fresh := []byte("0123456789abcdef-old"), []byte("0123456789abcdef-new")
+	m, other := New(old, 1, 1), New(fresh, 2, 1)
+	before := []byte(m.Mint(3, 4))
+	if _, ok := other.Parse(before); ok {
+		t.Fatal("read without its key")
+	}
+	other.SetKeys(fresh, old)
+	if id, ok := other.Parse(before); !ok || id.Shard != 3 {
+		t.Errorf("%+v, %v", id, ok)
+	}
+	after := []byte(other.Mint(5, 6))
+	if _, ok := m.Parse(after); ok {
+		t.Error("read by a node that does not hold the new key")
+	}
+	m.SetKeys(old, fresh)
+	if _, ok := m.Parse(after); !ok {
+		t.Error("not read by a node that holds both")
+	}
+	m.SetKeys(fresh)
+	if _, ok := m.Parse(before); ok {
+		t.Error("read after its key was removed")
+	}
+}
