@@ -53,4 +53,7 @@ func (s *Shard) loseRelay(node string) {
 		c.giveUp(causePeerLost)
 	}
 	s.hot = nil
+	// The relay, if it lives, has begun the call anew: our last word about it must
+	// not reach the caller behind its own.
+	s.linger.Silence(func(t transport.Target) bool { return t.ViaNode == node })
 }

@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/auth"
@@ -134,14 +135,27 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 func (s *Shard) NodeLost(now time.Time, node string) {
 	s.now, s.hot = now, nil
 	s.loseHalves(node)
-	for key, e := range s.open {
-		if e.node == node {
-			delete(s.open, key)
-			s.releaseInvites(key)
-		}
+	for _, key := range s.forgetOpen(node) {
+		s.releaseInvites(key)
 	}
 	s.loseRelay(node)
 	s.losePassed(node)
+}
+
+// forgetOpen drops the open INVITEs of a node and returns those that another one
+// waits for here, in a fixed order.
+func (s *Shard) forgetOpen(node string) (waited []uint64) {
+	for key, e := range s.open {
+		if e.node != node {
+			continue
+		}
+		delete(s.open, key)
+		if s.held[key] != nil {
+			waited = append(waited, key)
+		}
+	}
+	slices.Sort(waited)
+	return waited
 }
 
 // sweepOpen drops, now and then, the entries that nobody closed in time.

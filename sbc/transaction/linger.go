@@ -90,6 +90,18 @@ func (l *Linger[D]) Ack(key uint64) bool {
 	return true
 }
 
+// Silence ends the repetition of what goes to some destinations: nobody there wants it any more. Repeats of
+// the request are absorbed. It looks at every entry.
+func (l *Linger[D]) Silence(match func(dest D) bool) {
+	for n := l.oldest; n != 0; n = l.slots[n-1].next {
+		s := &l.slots[n-1]
+		if len(s.bytes) > 0 && match(s.dest) {
+			s.bytes, s.repeat = nil, never
+			l.settle(n - 1)
+		}
+	}
+}
+
 // Expire sends what is due by timer G through send, and forgets what has ended.
 func (l *Linger[D]) Expire(now time.Time, send func(b []byte, dest D)) {
 	at := l.offset(now)
