@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"slices"
+
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 )
@@ -76,13 +78,39 @@ func (w *world) checkNodes() {
 			sum.Dialogs += st.Dialogs
 		}
 		sum.Transactions -= w.probesOf(n)
-		if sum != (b2bua.Stats{}) {
+		left := w.left(n)
+		if sum.Transactions != 0 || sum.Calls > left || sum.Dialogs > 2*left {
 			w.fault("%s holds %+v when all is over", n.name, sum)
 		}
-		if n.started != n.ended {
+		if n.started < n.ended || n.started > n.ended+left {
 			w.fault("%s: %d calls started, %d ended", n.name, n.started, n.ended)
 		}
 	}
+}
+
+// left counts the calls of a node that both ends have left without a word that
+// reached it: they stay until the end of what a call may last (P-35).
+func (w *world) left(n *node) (count int) {
+	for _, c := range w.calls {
+		if slices.Contains(c.caller.entered, n) && c.forgotten() {
+			count++
+		}
+		for _, l := range c.legs {
+			if l.from == n && !slices.Contains(c.caller.entered, n) && c.forgotten() {
+				count++
+				break
+			}
+		}
+	}
+	return count
+}
+
+// forgotten tells whether one end of the call has lost its memory.
+func (c *call) forgotten() bool {
+	if c.caller.tag != "" && c.caller.a.legs[c.caller.callID] == nil {
+		return true
+	}
+	return slices.ContainsFunc(c.legs, (*callee).lost)
 }
 
 // probesOf counts the probes on their way.

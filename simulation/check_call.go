@@ -50,7 +50,7 @@ func (w *world) checkFinal(c *call) {
 // checkAnswers: at most one answered B leg.
 func (w *world) checkAnswers(c *call) {
 	k := c.caller
-	if k.extra > 0 && !k.moved {
+	if k.extra > 0 && !k.moved && w.entriesCalm(c, k.ended+timerB) {
 		w.fault("call %d: the caller got %d answers", c.index, 1+k.extra)
 	}
 	for i, a := range c.legs {
@@ -102,15 +102,26 @@ func (w *world) checkRecords(c *call, list []*cdr.Record) {
 		}
 	}
 	switch {
-	case rated > 1 && !k.moved:
+	case rated > 1 && !k.moved && w.entriesCalm(c, k.ended+timerB):
 		w.fault("call %d has %d rated records", c.index, rated)
-	case rated == 0 && k.final == 200 && w.entriesCalm(c, w.now):
+	case rated == 0 && k.final == 200 && !c.forgotten() && w.entriesCalm(c, w.now):
 		w.fault("call %d was answered and has no rated record", c.index)
 	case kept == 0 && k.final > 0 && k.final != 482 && k.final != 503 && w.entriesCalm(c, w.now):
 		w.fault("call %d has no record (final %d)", c.index, k.final)
-	case kept > len(k.entered):
+	case kept > len(k.entered) && w.undrained(c):
 		w.fault("call %d has %d records of %d INVITEs", c.index, kept, len(k.entered))
 	}
+}
+
+// undrained tells whether no node that the caller asked passed calls on: one that
+// loses its sibling takes the call up again, and both write what they had of it.
+func (w *world) undrained(c *call) bool {
+	for _, n := range c.caller.entered {
+		if !n.drained.calm(c.begun-quiet, w.now) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkHandoffs: at most one accepted hand-off per call and peer site. A node

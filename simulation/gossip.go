@@ -83,6 +83,22 @@ func (n *node) spreadKnob(now time.Time, knob verdict.Knob) {
 	n.rebuild()
 }
 
+// spreadKnobs publishes all words again, now and every so often.
+func (n *node) spreadKnobs() {
+	boot := n.boot
+	n.w.after(between(n.w.net, exchangeEvery, 3*exchangeEvery), func() {
+		n.step(func() {
+			if n.boot != boot {
+				return
+			}
+			for _, knob := range n.watch.knobs.All() {
+				n.publish("knob/"+knob.Member, knob.Append(nil, n.now()))
+			}
+			n.spreadKnobs()
+		})
+	})
+}
+
 // exchange gives all that two nodes have heard to each other, now and then.
 func (n *node) exchange() {
 	w := n.w

@@ -123,6 +123,7 @@ func (n *node) start() {
 		}, &shardEnv{n, i}, n.now()))
 	}
 	n.loadConfig()
+	n.spreadKnobs()
 	n.rearm()
 	n.w.consider(n)
 }
