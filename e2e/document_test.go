@@ -23,6 +23,8 @@ const (
 	delta1, delta2 = 26, 27 // PBXs of delta-in, unmonitored, always tried in this order
 	edgeHost       = 24     // Kamailio in front of the PBX of tls-in
 	phoneHost      = 25     // baresip
+	srv1, srv2     = 28, 29 // PBXs of srv-in, by name
+	nameHost       = 45     // the name server, outside
 	acmeUDP        = 30     // acme-out by source IP and port
 	acmeTCP        = 31     // acme-out by source IP over TCP
 	acmeTLS        = 32     // acme-out by source IP over TLS
@@ -43,6 +45,7 @@ const (
 	tlsNumber   = "+12145550430"
 	sixTLS      = "+12145550440"
 	phoneNumber = "+12145550450"
+	srvNumber   = "+12145550460"
 	pstnNumber  = "+12025550123" // a number in the PSTN, for outbound calls
 )
 
@@ -115,6 +118,12 @@ trunk_groups:
     role: origination-customer
     numbers: ["+12145550450"]
     members: [{id: dal-1, site: dallas, address: "<pbx-dallas.25:5061>", transport: tls, server_name: baresip-dallas}]
+  - name: srv-in
+    role: origination-customer
+    numbers: ["+12145550460"]
+    distribution: {method: failover}
+    timers: {b_timer: 1s}
+    members: [{id: by-name, site: dallas, fqdn: pbx.example.net}]
 
   - name: acme-out
     role: termination-customer

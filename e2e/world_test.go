@@ -70,6 +70,9 @@ var startWorld = sync.OnceValues(func() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := nameServer(); err != nil {
+		return nil, err
+	}
 	w := &world{farEnds: map[string]*farEnd{}}
 	for _, s := range standing {
 		f := &farEnd{member: s.member, place: s.place, at: netip.AddrPortFrom(lab.Host4(s.place, s.host), 5060)}
@@ -80,6 +83,7 @@ var startWorld = sync.OnceValues(func() (*world, error) {
 	}
 	w.Cluster, err = tandem.New(tandem.Config{
 		Lab: l, Name: "main", Binary: binary, Document: fill(document), Authority: a,
+		DNS: netip.AddrPortFrom(lab.Host4(lab.Outside, nameHost), 53).String(),
 	})
 	if err != nil {
 		return nil, err

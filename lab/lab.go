@@ -250,19 +250,38 @@ func (l *Lab) BlackHole(p Place, address string) error { return l.setBlackHole(p
 func (l *Lab) Restore(p Place, address string) error { return l.setBlackHole(p, address, false) }
 
 func (l *Lab) setBlackHole(p Place, address string, on bool) error {
+	return l.setDrop(p, fmt.Sprintf("%s daddr %s drop", family(address), address), on)
+}
+
+// Deafen makes the host at a far-end place swallow what comes from one address for
+// another one of its own; Undeafen ends it.
+func (l *Lab) Deafen(p Place, from, to string) error {
+	return l.setDrop(p, fmt.Sprintf("%s saddr %s %s daddr %s drop", family(from), from, family(to), to), true)
+}
+
+// Undeafen ends Deafen.
+func (l *Lab) Undeafen(p Place, from, to string) error {
+	return l.setDrop(p, fmt.Sprintf("%s saddr %s %s daddr %s drop", family(from), from, family(to), to), false)
+}
+
+func family(address string) string {
+	if isIPv6(address) {
+		return "ip6"
+	}
+	return "ip"
+}
+
+func (l *Lab) setDrop(p Place, rule string, on bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.blackhole[p] == nil {
 		l.blackhole[p] = map[string]bool{}
 	}
-	l.blackhole[p][address] = on
+	l.blackhole[p][rule] = on
 	var rules strings.Builder
-	for a, dropped := range l.blackhole[p] {
-		if family := "ip"; dropped {
-			if isIPv6(a) {
-				family = "ip6"
-			}
-			fmt.Fprintf(&rules, "    %s daddr %s drop\n", family, a)
+	for rule, on := range l.blackhole[p] {
+		if on {
+			fmt.Fprintf(&rules, "    %s\n", rule)
 		}
 	}
 	return l.spaces[string(p)].NFT("table inet lab\ndelete table inet lab\ntable inet lab {\n  chain in {\n" +

@@ -1,6 +1,7 @@
 package tandem
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -37,6 +38,11 @@ type Config struct {
 	Authority *peer.Authority
 	// Extra is added to the node file's sip section, indented by two spaces.
 	Extra string
+	// Drain is the value of the node files' drain key; empty means no patience at
+	// all: a node that is stopped ends its calls at once.
+	Drain string
+	// DNS is the name server of every node, "address:port"; empty means the system's.
+	DNS string
 }
 
 // Cluster is a set of nodes with one document.
@@ -71,7 +77,7 @@ func New(cfg Config) (*Cluster, error) {
 		c.Nodes = append(c.Nodes, c.node(p))
 	}
 	for _, n := range c.Nodes {
-		if err := n.write(); err != nil {
+		if err := n.Write(); err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", cfg.Name, err)
 		}
 	}
@@ -141,7 +147,13 @@ func (n *Node) file(keys peer.KeyPair) string {
 	c := n.cluster
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("name: %s\nsite: %s\ndata_dir: %s", n.Name, n.Site, n.dir)
+	line("name: %s\nsite: %s\ndata_dir: %s", n.Name, n.Site, n.DataDir())
+	if n.ClockOffset != 0 {
+		line("clock_offset: %v", n.ClockOffset)
+	}
+	if c.DNS != "" {
+		line("dns: {servers: [%q]}", c.DNS)
+	}
 	if n.Site == lab.Witness {
 		line("witness: true")
 	} else {
@@ -167,6 +179,9 @@ func (n *Node) file(keys peer.KeyPair) string {
 		}
 	}
 	line("admin: {address: %q, metrics: %q}", "unix:"+n.socket, n.at(portMetrics))
+	if n.Binary == "" {
+		line("drain: %s", cmp.Or(c.Drain, "{announce: 0s, quiet: 0s, timeout: 0s}"))
+	}
 	line("cdr: {path: %q}\nlog: {level: info, format: json}", n.cdrPath())
 	if n.Site != lab.Witness {
 		line("sip:\n  realm: %s\n  tls: {cert: %q, key: %q, ca: %q}\n%s", Realm, keys.CertFile, keys.KeyFile, c.Authority.CertFile, c.Extra)

@@ -3,6 +3,7 @@ package tandem
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/tandem-sbc/tandem/lab"
 )
@@ -21,6 +23,13 @@ type Node struct {
 	Place      lab.Place
 	Site       string
 	IPv4, IPv6 netip.Addr
+	// ClockOffset is how far the node's clock is wrong. Write puts it into the node
+	// file, for the next Start.
+	ClockOffset time.Duration
+
+	// Binary is an earlier tandem program for this node's next Start; empty means the
+	// cluster's. Write leaves out of its node file what it may not know.
+	Binary string
 
 	cluster *Cluster
 	dir     string
@@ -37,8 +46,11 @@ func (n *Node) TLS() netip.AddrPort { return netip.AddrPortFrom(n.IPv4, PortTLS)
 func (n *Node) configPath() string { return filepath.Join(n.dir, "node.yaml") }
 func (n *Node) cdrPath() string    { return filepath.Join(n.dir, "calls.jsonl") }
 
-// write makes the node's directory, certificate and file.
-func (n *Node) write() error {
+// DataDir is where the node keeps what must survive a restart.
+func (n *Node) DataDir() string { return filepath.Join(n.dir, "data") }
+
+// Write makes the node's directory, certificate and file.
+func (n *Node) Write() error {
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
 		return fmt.Errorf("node %s: %w", n.Name, err)
 	}
@@ -56,7 +68,7 @@ func (n *Node) write() error {
 func (n *Node) Start() error {
 	p, err := n.cluster.Lab.Start(lab.Program{
 		Place: n.Place, Name: n.cluster.Name + "-" + n.Name,
-		Args: []string{n.cluster.Binary, "server", "--config", n.configPath()},
+		Args: []string{cmp.Or(n.Binary, n.cluster.Binary), "server", "--config", n.configPath()},
 	})
 	if err != nil {
 		return err
