@@ -21,6 +21,12 @@ const (
 	AlarmHalted = "config_halted"
 	// AlarmCanary: this node went back from a canary to the revision before it (DEC-25).
 	AlarmCanary = "config_canary_breach"
+	// AlarmSuperseded: the cluster was recovered without this node, which is out of the
+	// consensus until it rejoins (DEC-14).
+	AlarmSuperseded = "config_superseded"
+	// AlarmStore: the configuration log on disk is damaged or cannot be written; this
+	// node is out of the consensus.
+	AlarmStore = "config_store"
 	// AlarmBoot: peers have seen a later boot of this node; it must be restarted.
 	AlarmBoot = "boot_stale"
 	// AlarmClock: the clocks of this node and of a peer differ by more than two

@@ -14,8 +14,10 @@ type seat struct {
 	protocol uint8 // 0: never told
 	build    string
 	witness  bool
-	up       time.Time // when it lived last, or when it was first missed
-	alive    bool
+	alive    bool      // by its heartbeats, and its raft is not at rest
+	since    time.Time // when alive last became true; zero while it is not
+	up       time.Time // when it was alive last, or when it was first missed
+	gossiped bool      // gossip holds it to live
 }
 
 // census remembers the nodes that were seen.
@@ -24,7 +26,7 @@ type census struct {
 	seats map[string]seat
 }
 
-// take brings the census up to date and returns a copy of it.
+// takeCensus brings the census up to date and returns a copy of it.
 func (n *Node) takeCensus(now time.Time) map[string]seat {
 	c := &n.census
 	c.mu.Lock()
@@ -41,13 +43,23 @@ func (n *Node) takeCensus(now time.Time) map[string]seat {
 		c.seats[p.Name] = s
 		up[p.Name] = p.Up
 	}
+	members := map[string]bool{}
 	for _, m := range n.gossip.Members() {
 		s := c.seats[m.Name]
 		s.site, s.protocol, s.build, s.witness = m.Meta.Site, m.Meta.Protocol, m.Meta.Build, m.Meta.Witness
 		c.seats[m.Name] = s
+		up[m.Name] = up[m.Name] && !m.Meta.Resting
+		members[m.Name] = true
 	}
 	for name, s := range c.seats {
-		if s.alive = up[name]; s.alive || s.up.IsZero() {
+		s.alive, s.gossiped = up[name], members[name]
+		switch {
+		case !s.alive:
+			s.since = time.Time{}
+		case s.since.IsZero():
+			s.since = now
+		}
+		if s.alive || s.up.IsZero() {
 			s.up = now
 		}
 		c.seats[name] = s

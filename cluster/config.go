@@ -79,6 +79,15 @@ type Config struct {
 	Heartbeat time.Duration
 	// RaftTimeout is raft's heartbeat and election timeout; 0 means 1 s.
 	RaftTimeout time.Duration
+	// VoterTimeout is how long a voter must be dead before it is replaced, and another
+	// member before it is removed; 0 means 10 min.
+	VoterTimeout time.Duration
+	// VoterSettle is how long a node must be well before it gets a vote; 0 means 30 s.
+	VoterSettle time.Duration
+	// RecoverAfter is how long quorum must have been lost before Recover; 0 means 30 s.
+	RecoverAfter time.Duration
+	// StoreRetry is the time between two tries to use a disk that failed; 0 means 10 s.
+	StoreRetry time.Duration
 
 	Logger *slog.Logger // nil means silence
 }
@@ -115,8 +124,19 @@ func (c Config) withDefaults() (Config, dialmap.Map, error) {
 	if err != nil {
 		faults = append(faults, err)
 	}
-	if c.RaftTimeout == 0 {
-		c.RaftTimeout = DefaultRaftTimeout
+	for _, d := range []struct {
+		value   *time.Duration
+		instead time.Duration
+	}{
+		{&c.RaftTimeout, DefaultRaftTimeout},
+		{&c.VoterTimeout, DefaultVoterTimeout},
+		{&c.VoterSettle, DefaultVoterSettle},
+		{&c.RecoverAfter, DefaultRecoverAfter},
+		{&c.StoreRetry, DefaultStoreRetry},
+	} {
+		if *d.value == 0 {
+			*d.value = d.instead
+		}
 	}
 	if c.Network == nil {
 		c.Network = machineNetwork{}

@@ -3,14 +3,11 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tandem-sbc/tandem/cluster/logs"
 )
@@ -24,69 +21,201 @@ const (
 	retainSnapshots   = 2
 	rpcTimeout        = 5 * time.Second
 	connectionPool    = 3
-	lockTimeout       = time.Second
 )
 
-// store is raft's log and votes on disk.
-type store struct {
-	dir string
-	log *raftboltdb.BoltStore
-}
-
-// openStore opens the log. It holds a lock on the file, so a second process with
-// the same data directory stops here, before it can spend a boot number.
-func openStore(dataDir string) (*store, error) {
-	dir := filepath.Join(dataDir, "raft")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cluster: data directory: %w", err)
-	}
-	log, err := raftboltdb.New(raftboltdb.Options{
-		Path:        filepath.Join(dir, "log.db"),
-		BoltOptions: &bbolt.Options{Timeout: lockTimeout},
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("cluster: %s is in use by another process: %w", dataDir, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cluster: raft log: %w", err)
-	}
-	return &store{dir: dir, log: log}, nil
-}
-
-// consensus is the running raft of one node.
+// consensus is raft of one node. raft may end and begin again while the node works:
+// when the disk fails, and at a recovery. Between two lives every question has an
+// answer, and every RPC is refused.
 type consensus struct {
-	*raft.Raft
+	cfg       *Config
+	machine   *machine
+	fence     *fence
 	transport *raft.NetworkTransport
 	leaders   chan raft.Observation // one token: the leader changed
+
+	life    atomic.Pointer[life]
+	pumping sync.WaitGroup
+	done    chan struct{}
+}
+
+// life is one run of raft.
+type life struct {
+	raft      *raft.Raft
+	transport *fencedTransport
 	observer  *raft.Observer
 }
 
-// startRaft starts raft and bootstraps it at the first start of a voter.
-func startRaft(cfg *Config, s *store, m *machine, layer *streamLayer) (*consensus, error) {
-	log := logs.HCLog(cfg.Logger.With("component", "raft"))
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(s.dir, retainSnapshots, log)
+func newConsensus(cfg *Config, m *machine, f *fence, layer *streamLayer) *consensus {
+	c := &consensus{
+		cfg: cfg, machine: m, fence: f, leaders: make(chan raft.Observation, 1), done: make(chan struct{}),
+		transport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+			Stream: layer, MaxPool: connectionPool, Timeout: rpcTimeout,
+			Logger: logs.HCLog(cfg.Logger.With("component", "raft")),
+		}),
+	}
+	c.pumping.Go(c.pump)
+	return c
+}
+
+// pump brings RPCs to the running raft, or refuses them.
+func (c *consensus) pump() {
+	for {
+		select {
+		case <-c.done:
+			return
+		case rpc := <-c.transport.Consumer():
+			l := c.life.Load()
+			err := c.fence.judge(rpc.Command)
+			if err == nil && l == nil {
+				err = errResting
+			}
+			if err != nil {
+				c.pumping.Go(func() { refuse(rpc, err) })
+				continue
+			}
+			c.pumping.Go(func() { l.transport.deliver(rpc) })
+		}
+	}
+}
+
+// begin starts raft over a store. A log with nothing in it is founded with the given
+// servers, when there are any.
+func (c *consensus) begin(s *store, founding []raft.Server) (err error) {
+	l := &life{transport: &fencedTransport{
+		NetworkTransport: c.transport, fence: c.fence, rpcs: make(chan raft.RPC), over: make(chan struct{}),
+	}}
+	defer func() {
+		if p := recover(); p != nil {
+			// raft panics when what it just read is not there any more.
+			err = fmt.Errorf("cluster: raft: %w: %v", ErrStore, p)
+		}
+	}()
+	conf, snapshots, err := c.tools(s)
 	if err != nil {
-		return nil, fmt.Errorf("cluster: snapshots: %w", err)
+		return err
 	}
-	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: layer, MaxPool: connectionPool, Timeout: rpcTimeout, Logger: log,
-	})
-	conf := raftConfig(cfg)
-	conf.Logger = log
-	if err := bootstrap(cfg, conf, s, snapshots, transport); err != nil {
-		return nil, errors.Join(err, transport.Close())
+	if err := bootstrap(conf, s, snapshots, l.transport, founding); err != nil {
+		return err
 	}
-	r, err := raft.NewRaft(conf, m, s.log, s.log, snapshots, transport)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cluster: raft: %w", err), transport.Close())
+	if l.raft, err = raft.NewRaft(conf, c.machine, s, s, snapshots, l.transport); err != nil {
+		return fmt.Errorf("cluster: raft: %w: %w", ErrStore, err)
 	}
-	c := &consensus{Raft: r, transport: transport, leaders: make(chan raft.Observation, 1)}
-	c.observer = raft.NewObserver(c.leaders, false, func(o *raft.Observation) bool {
+	l.observer = raft.NewObserver(c.leaders, false, func(o *raft.Observation) bool {
 		_, ok := o.Data.(raft.LeaderObservation)
 		return ok
 	})
-	r.RegisterObserver(c.observer)
-	return c, nil
+	l.raft.RegisterObserver(l.observer)
+	c.life.Store(l)
+	return nil
+}
+
+// tools are what raft works with besides the store.
+func (c *consensus) tools(s *store) (*raft.Config, raft.SnapshotStore, error) {
+	conf := raftConfig(c.cfg)
+	conf.Logger = logs.HCLog(c.cfg.Logger.With("component", "raft"))
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(s.dir, retainSnapshots, conf.Logger)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cluster: snapshots: %w: %w", ErrStore, err)
+	}
+	return conf, snapshots, nil
+}
+
+// rest ends raft; the transport stays.
+func (c *consensus) rest() error {
+	l := c.life.Swap(nil)
+	if l == nil {
+		return nil
+	}
+	l.raft.DeregisterObserver(l.observer)
+	c.transport.SetHeartbeatHandler(nil)
+	err := l.raft.Shutdown().Error()
+	close(l.transport.over)
+	return err
+}
+
+// close ends raft and its transport.
+func (c *consensus) close() error {
+	err := errors.Join(c.rest(), c.transport.Close())
+	close(c.done)
+	c.pumping.Wait()
+	return err
+}
+
+// resting reports whether raft does not run.
+func (c *consensus) resting() bool { return c.life.Load() == nil }
+
+// State is raft's; Shutdown while it rests.
+func (c *consensus) State() raft.RaftState {
+	if l := c.life.Load(); l != nil {
+		return l.raft.State()
+	}
+	return raft.Shutdown
+}
+
+// LeaderWithID is raft's; nobody while it rests.
+func (c *consensus) LeaderWithID() (raft.ServerAddress, raft.ServerID) {
+	if l := c.life.Load(); l != nil {
+		return l.raft.LeaderWithID()
+	}
+	return "", ""
+}
+
+// lastContact is when a leader was heard last; zero while raft rests.
+func (c *consensus) lastContact() time.Time {
+	if l := c.life.Load(); l != nil {
+		return l.raft.LastContact()
+	}
+	return time.Time{}
+}
+
+// progress returns the indices of the last, the committed and the applied entry.
+func (c *consensus) progress() (last, commit, applied uint64) {
+	if l := c.life.Load(); l != nil {
+		return l.raft.LastIndex(), l.raft.CommitIndex(), l.raft.AppliedIndex()
+	}
+	return 0, 0, 0
+}
+
+func (c *consensus) term() uint64 {
+	if l := c.life.Load(); l != nil {
+		return l.raft.CurrentTerm()
+	}
+	return 0
+}
+
+// do waits for what raft is asked for.
+func (c *consensus) do(ask func(*raft.Raft) raft.Future) error {
+	l := c.life.Load()
+	if l == nil {
+		return errResting
+	}
+	return ask(l.raft).Error()
+}
+
+// apply commits a command and returns what the machine said.
+func (c *consensus) apply(command []byte, timeout time.Duration) (any, error) {
+	l := c.life.Load()
+	if l == nil {
+		return nil, errResting
+	}
+	future := l.raft.Apply(command, timeout)
+	if err := future.Error(); err != nil {
+		return nil, err
+	}
+	return future.Response(), nil
+}
+
+// servers returns the latest configuration.
+func (c *consensus) servers() ([]raft.Server, error) {
+	l := c.life.Load()
+	if l == nil {
+		return nil, errResting
+	}
+	future := l.raft.GetConfiguration()
+	if err := future.Error(); err != nil {
+		return nil, err
+	}
+	return future.Configuration().Servers, nil
 }
 
 func raftConfig(cfg *Config) *raft.Config {
@@ -105,34 +234,34 @@ func raftConfig(cfg *Config) *raft.Config {
 	return conf
 }
 
-// bootstrap writes the founding configuration at the first start of a voter. All
-// voters write the same one, so it does not matter who is first.
-func bootstrap(cfg *Config, conf *raft.Config, s *store, snapshots raft.SnapshotStore, t raft.Transport) error {
-	if !cfg.voter() {
+// founding is the configuration that every founding voter writes at its first start:
+// all write the same one, so it does not matter who is first. A node without a vote
+// writes none.
+func (c *Config) founding() []raft.Server {
+	if !c.voter() {
 		return nil
 	}
-	old, err := raft.HasExistingState(s.log, s.log, snapshots)
+	list := make([]raft.Server, 0, len(c.Voters))
+	for _, v := range c.Voters {
+		list = append(list, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address)})
+	}
+	return list
+}
+
+// bootstrap writes a configuration into a log that has nothing in it.
+func bootstrap(conf *raft.Config, s *store, snapshots raft.SnapshotStore, t raft.Transport, founding []raft.Server) error {
+	if len(founding) == 0 {
+		return nil
+	}
+	old, err := raft.HasExistingState(s, s, snapshots)
 	if err != nil {
-		return fmt.Errorf("cluster: raft state: %w", err)
+		return fmt.Errorf("cluster: raft state: %w: %w", ErrStore, err)
 	}
 	if old {
 		return nil
 	}
-	var founding raft.Configuration
-	for _, v := range cfg.Voters {
-		founding.Servers = append(founding.Servers, raft.Server{
-			Suffrage: raft.Voter, ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address),
-		})
-	}
-	if err := raft.BootstrapCluster(conf, s.log, s.log, snapshots, t, founding); err != nil {
-		return fmt.Errorf("cluster: bootstrap: %w", err)
+	if err := raft.BootstrapCluster(conf, s, s, snapshots, t, raft.Configuration{Servers: founding}); err != nil {
+		return fmt.Errorf("cluster: bootstrap: %w: %w", ErrStore, err)
 	}
 	return nil
-}
-
-// close ends raft and its transport.
-func (c *consensus) close() error {
-	c.DeregisterObserver(c.observer)
-	err := c.Shutdown().Error()
-	return errors.Join(err, c.transport.Close())
 }

@@ -26,6 +26,7 @@ func (n *Node) keep() {
 		case <-n.raft.leaders:
 		case <-n.nudge:
 		}
+		n.keepLife(time.Now())
 		n.watchQuorum()
 		n.takeCensus(time.Now())
 		n.publisher.poke()
@@ -48,7 +49,10 @@ func (n *Node) lead() {
 	if n.cfg.Witness && n.yield(servers) {
 		return
 	}
-	n.admit(servers)
+	if n.admit(servers) {
+		return // the configuration is another one now
+	}
+	n.tend(servers, time.Now())
 }
 
 // yield gives leadership to a voter that is no witness and is reachable.
@@ -63,7 +67,7 @@ func (n *Node) yield(servers []raft.Server) bool {
 		if s.Suffrage != raft.Voter || witness[name] || !known || !p.Up {
 			continue
 		}
-		err := n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+		err := n.raft.do(func(r *raft.Raft) raft.Future { return r.LeadershipTransferToServer(s.ID, s.Address) })
 		if err == nil {
 			n.log.Info("the witness gave leadership away", "to", name)
 			return true
@@ -73,35 +77,38 @@ func (n *Node) yield(servers []raft.Server) bool {
 	return false
 }
 
-// admit adds members that follow without a vote, and corrects addresses.
-func (n *Node) admit(servers []raft.Server) {
+// admit adds members that follow without a vote, and corrects addresses. It reports
+// whether it changed anything.
+func (n *Node) admit(servers []raft.Server) (changed bool) {
 	have := make(map[string]raft.Server, len(servers))
 	for _, s := range servers {
 		have[string(s.ID)] = s
 	}
 	for _, m := range n.gossip.Members() {
 		address := raft.ServerAddress(m.Meta.Raft)
-		if address == "" {
+		if address == "" || m.Meta.Resting {
 			continue
 		}
 		s, known := have[m.Name]
 		var err error
 		switch {
 		case !known:
-			err = n.raft.AddNonvoter(raft.ServerID(m.Name), address, 0, rpcTimeout).Error()
+			err = n.raft.do(func(r *raft.Raft) raft.Future { return r.AddNonvoter(raft.ServerID(m.Name), address, 0, rpcTimeout) })
 		case s.Address == address:
 			continue
 		case s.Suffrage == raft.Voter:
-			err = n.raft.AddVoter(s.ID, address, 0, rpcTimeout).Error()
+			err = n.raft.do(func(r *raft.Raft) raft.Future { return r.AddVoter(s.ID, address, 0, rpcTimeout) })
 		default:
-			err = n.raft.AddNonvoter(s.ID, address, 0, rpcTimeout).Error()
+			err = n.raft.do(func(r *raft.Raft) raft.Future { return r.AddNonvoter(s.ID, address, 0, rpcTimeout) })
 		}
 		if err != nil {
 			n.log.Warn("a member was not admitted", "peer", m.Name, "error", err)
-			return
+			return changed
 		}
+		changed = true
 		n.log.Info("member admitted", "peer", m.Name, "address", address, "known", known)
 	}
+	return changed
 }
 
 // offerInitial proposes the document to begin with, as long as the cluster has none.
@@ -140,10 +147,10 @@ func (n *Node) offerInitial() {
 
 // servers returns raft's latest configuration.
 func (n *Node) servers() ([]raft.Server, bool) {
-	future := n.raft.GetConfiguration()
-	if err := future.Error(); err != nil {
+	servers, err := n.raft.servers()
+	if err != nil {
 		n.log.Debug("raft configuration is not known", "error", err)
 		return nil, false
 	}
-	return future.Configuration().Servers, true
+	return servers, true
 }

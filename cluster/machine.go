@@ -93,6 +93,13 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	return nil
 }
 
+// reset forgets everything: the log begins anew.
+func (m *machine) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state = fsm.New(m.cluster)
+}
+
 // current returns the cluster's document, which is no canary; false before the
 // first.
 func (m *machine) current() (fsm.Entry, bool) {

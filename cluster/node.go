@@ -32,7 +32,7 @@ type Node struct {
 	log  *slog.Logger
 	boot uint64
 
-	store     *store
+	via       dialmap.Map
 	ic        *interconnect.Interconnect
 	gossip    *gossip.Gossip
 	layer     *streamLayer
@@ -40,7 +40,10 @@ type Node struct {
 	publisher *publisher
 	alarms    alarms
 	census    census
+	fence     *fence
+	lives     lives
 	raft      *consensus // set by Start
+	started   time.Time
 
 	onRecord  []func(gossip.Record)
 	onMembers []func([]gossip.Member)
@@ -78,17 +81,17 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("cluster: data directory: %w", err)
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger, keys: cfg.Keys, identity: cfg.Identity, plain: cfg.Plain, nudge: make(chan struct{}, 1),
+		cfg: cfg, log: cfg.Logger, via: via, keys: cfg.Keys, identity: cfg.Identity, plain: cfg.Plain, nudge: make(chan struct{}, 1),
 		proposals: make(chan struct{}, maxProposals), serving: make(map[net.Conn]struct{}),
 	}
 	n.alarms.tell = append(n.alarms.tell, n.logAlarm)
 	n.publisher = newPublisher(&n.cfg, &n.alarms)
 	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
-	if n.store, err = openStore(cfg.DataDir); err != nil {
+	if err := n.openLog(); err != nil {
 		return nil, err
 	}
 	if err := n.build(ctx, via); err != nil {
-		return nil, errors.Join(err, n.store.log.Close())
+		return nil, errors.Join(err, n.closeLog())
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	return n, nil
@@ -106,7 +109,11 @@ func (n *Node) build(ctx context.Context, via dialmap.Map) error {
 		Advertise: n.cfg.Interconnect.Address, Logger: n.log.With("component", "interconnect"),
 	}
 	var err error
-	n.boot, err = nextBoot(n.cfg.DataDir, func() uint64 { return askPeers(ctx, streams, n.cfg.Peers) })
+	n.boot, err = nextBoot(n.cfg.DataDir, func() uint64 {
+		seen := askPeers(ctx, streams, n.cfg.Peers)
+		n.lives.lost = seen > 0
+		return seen
+	})
 	if err != nil {
 		return err
 	}
@@ -130,6 +137,8 @@ func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map
 	}
 	n.ic.OnStaleBoot(n.staleBoot)
 	n.ic.OnChange(n.catchUp)
+	n.ic.OnChange(n.tellEpoch)
+	n.ic.OnFrame(kindEpoch, kindEpoch, n.hearEpoch)
 	n.ic.OnStream(hello.Propose, n.serveProposal)
 	n.layer = newStreamLayer(n.ic, s.raft, n.nameOf)
 	n.meta = gossip.Meta{
@@ -184,13 +193,13 @@ func (n *Node) OnAlarm(f func(Alarm)) { n.alarms.tell = append(n.alarms.tell, f)
 // the consensus (DEC-14: load, open SIP, then Raft). It does not wait for anybody.
 func (n *Node) Start() error {
 	n.publisher.start()
-	r, err := startRaft(&n.cfg, n.store, n.machine, n.layer)
-	if err != nil {
-		return err
-	}
 	n.mu.Lock()
-	n.raft = r
+	n.raft = newConsensus(&n.cfg, n.machine, n.fence, n.layer)
+	n.started = time.Now()
 	n.mu.Unlock()
+	n.lives.mu.Lock()
+	n.beginLife()
+	n.lives.mu.Unlock()
 	n.meetMembers(nil)
 	n.ic.Start()
 	if err := n.gossip.Start(); err != nil {
@@ -236,12 +245,12 @@ func (n *Node) Stop(ctx context.Context) error {
 	n.wg.Wait()
 	step("gossip", n.gossip.Stop(ctx))
 	if started {
-		step("raft", n.raft.close())
+		step("raft", n.endLives())
 	}
 	step("raft streams", n.layer.Close())
 	n.ic.Stop()
 	n.publisher.close()
-	step("raft log", n.store.log.Close())
+	step("raft log", n.closeLog())
 	return errors.Join(faults...)
 }
 
@@ -330,7 +339,9 @@ func (n *Node) handOver(ctx context.Context) {
 		return
 	}
 	done := make(chan error, 1)
-	go func() { done <- n.raft.LeadershipTransfer().Error() }()
+	go func() {
+		done <- n.raft.do(func(r *raft.Raft) raft.Future { return r.LeadershipTransfer() })
+	}()
 	select {
 	case err := <-done:
 		n.log.Debug("leadership given away", "error", err)

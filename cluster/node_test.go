@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -293,7 +295,8 @@ func forceLeader(name string, nodes ...*member) bool {
 	for _, m := range nodes {
 		servers, ok := m.servers()
 		for _, s := range servers {
-			if ok && string(s.ID) == name && m.raft.LeadershipTransferToServer(s.ID, s.Address).Error() == nil {
+			if ok && string(s.ID) == name &&
+				m.raft.do(func(r *raft.Raft) raft.Future { return r.LeadershipTransferToServer(s.ID, s.Address) }) == nil {
 				return true
 			}
 		}

@@ -66,6 +66,7 @@ type publisher struct {
 	unwritten bool      // what runs is not on disk
 
 	mu      sync.Mutex
+	anew    bool // the next document is published whatever its version
 	offered *offer
 	fallen  *Fallback // the canary that this node does not run any more
 	running fsm.Entry // zero before the first
@@ -140,11 +141,14 @@ func (p *publisher) loop() {
 		case <-p.wake:
 		}
 		p.mu.Lock()
-		o, running := p.offered, p.running
+		o, running, base := p.offered, p.running, p.running.Version
 		p.offered = nil
+		if p.anew && o != nil {
+			p.anew, base = false, trunkgroup.Version{}
+		}
 		p.mu.Unlock()
 		if o != nil {
-			p.consider(o, running.Version)
+			p.consider(o, base)
 		} else if p.unwritten {
 			p.save(&running)
 		}
@@ -251,6 +255,14 @@ func (p *publisher) count(c *uint64) {
 	p.mu.Lock()
 	*c++
 	p.mu.Unlock()
+}
+
+// forget makes the next document that is offered run whatever its version: this node
+// changed over to another life of the log, on an operator's order.
+func (p *publisher) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.anew, p.offered = true, nil
 }
 
 // poke makes the loop try again what could not be written.

@@ -84,14 +84,14 @@ func (n *Node) apply(ctx context.Context, command []byte) answer {
 	if at, ok := ctx.Deadline(); ok {
 		timeout = max(min(timeout, time.Until(at)), time.Millisecond)
 	}
-	future := n.raft.Apply(command, timeout)
-	if err := future.Error(); err != nil {
+	response, err := n.raft.apply(command, timeout)
+	if err != nil {
 		// Whatever it is (lost leadership, transfer, shutdown), the same command may
 		// be proposed again without harm.
 		n.log.Debug("a change was not committed", "error", err)
 		return answer{verdict: verdictRetry, message: err.Error()}
 	}
-	result, ok := future.Response().(fsm.Result)
+	result, ok := response.(fsm.Result)
 	if !ok {
 		return answer{verdict: verdictRefused, message: "cluster: unexpected response of the state machine"}
 	}

@@ -30,6 +30,15 @@ type RaftStatus struct {
 	Applied uint64
 	Quorum  bool
 	Servers []Server
+
+	Epoch Epoch // of this node's log
+	// Over is the later epoch for which this node is out of the consensus until it
+	// rejoins; Number 0 when it is not.
+	Over    Epoch
+	Refused uint64 // RPCs of other epochs that were refused
+	// Fault says why the log on disk is not used, and since when; empty when it is.
+	Fault      string
+	FaultSince time.Time
 }
 
 // Status is what the CLI and the metrics show of a node.
@@ -91,10 +100,14 @@ func (n *Node) Status() Status {
 
 func (n *Node) raftStatus() RaftStatus {
 	_, leader := n.raft.LeaderWithID()
+	standing := n.lives.standing.Load()
 	s := RaftStatus{
-		State: n.raft.State().String(), Leader: string(leader), Term: n.raft.CurrentTerm(),
-		Last: n.raft.LastIndex(), Commit: n.raft.CommitIndex(), Applied: n.raft.AppliedIndex(),
-		Quorum: n.hasQuorum(),
+		State: n.raft.State().String(), Leader: string(leader), Term: n.raft.term(),
+		Quorum: n.hasQuorum(), Epoch: standing.Mine, Over: standing.Over, Refused: n.fence.count(),
+	}
+	s.Last, s.Commit, s.Applied = n.raft.progress()
+	if f := n.lives.fault.Load(); f != nil {
+		s.Fault, s.FaultSince = f.err.Error(), f.since
 	}
 	servers, _ := n.servers()
 	for _, v := range servers {

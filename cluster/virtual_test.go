@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/tandem-sbc/tandem/internal/vnet"
 )
 
@@ -171,7 +173,7 @@ func TestSiteComesBackWithEmptyDisks(t *testing.T) {
 			v.propose(nodes["dal-1"], fmt.Sprint("document ", i))
 		}
 		for _, m := range nodes {
-			if err := m.raft.Snapshot().Error(); err != nil {
+			if err := m.raft.do(func(r *raft.Raft) raft.Future { return r.Snapshot() }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // under a leader.
 func (n *Node) caughtUp() bool {
 	_, id := n.raft.LeaderWithID()
-	commit := n.raft.CommitIndex()
-	return id != "" && commit > 0 && n.raft.AppliedIndex() >= commit
+	_, commit, applied := n.raft.progress()
+	return id != "" && commit > 0 && applied >= commit
 }
 
 // watchVersion raises an alarm when the replay is over and the cluster's document is
@@ -79,7 +79,7 @@ func (n *Node) hasQuorum() bool {
 		return true
 	}
 	_, id := n.raft.LeaderWithID()
-	return id != "" && time.Since(n.raft.LastContact()) < 3*n.cfg.RaftTimeout
+	return id != "" && time.Since(n.raft.lastContact()) < 3*n.cfg.RaftTimeout
 }
 
 // quorumAge is how long there has been no quorum; 0 when there is.

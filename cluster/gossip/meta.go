@@ -20,6 +20,7 @@ type Meta struct {
 	Protocol     uint8  // version of frames and commands that the node speaks
 	Witness      bool   // votes only, carries no calls
 	FellBack     bool   // does not run the canary of its site (DEC-25)
+	Resting      bool   // has no part in the consensus at present
 	Load         uint16 // share of the node's capacity in use, in thousandths
 	Boot         uint64 // boot number (DEC-13)
 	Site         string
@@ -41,6 +42,9 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 	}
 	if m.FellBack {
 		flags |= 2
+	}
+	if m.Resting {
+		flags |= 4
 	}
 	dst = append(dst, metaVersion, m.Protocol, flags)
 	dst = binary.BigEndian.AppendUint16(dst, m.Load)
@@ -65,7 +69,7 @@ func ParseMeta(b []byte) (Meta, error) {
 	if len(b) < 6 || b[0] < metaVersion {
 		return Meta{}, ErrMeta
 	}
-	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, FellBack: b[2]&2 != 0, Load: binary.BigEndian.Uint16(b[3:])}
+	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, FellBack: b[2]&2 != 0, Resting: b[2]&4 != 0, Load: binary.BigEndian.Uint16(b[3:])}
 	boot, n := binary.Uvarint(b[5:])
 	if n <= 0 {
 		return Meta{}, ErrMeta
