@@ -42,7 +42,7 @@ ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         0 %   
 `},
 		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        PROBED  REASON
 acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
-acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       new firmware (by noc, ends 2026-11-30T12:00:00Z)
+acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       new firmware (by noc, since 2026-11-30T11:00:00Z, ends 2026-11-30T12:00:00Z)
 `},
 		{"call list", `CALL  DIRECTION  FROM       TO             SITE    STATE     ATTEMPTS  START
 01J   inbound    carrier-a  acme-in/pbx-1  dallas  answered  1         2026-11-30T12:00:00Z

@@ -42,7 +42,7 @@ func (n *node) Members(context.Context) (admin.MemberList, error) {
 			},
 			{
 				Group: "acme-in", ID: "pbx-2", Site: "ashburn", FQDN: "pbx.acme.example", Transport: "tls", State: "draining", Targets: []admin.Target{},
-				Knob: &admin.Knob{State: "draining", Author: "noc", Reason: "new firmware", Expires: noon},
+				Knob: &admin.Knob{State: "draining", Author: "noc", Reason: "new firmware", Set: noon.Add(-time.Hour), Expires: noon},
 			},
 			{Group: "carrier-a", ID: "gw", Site: "dallas", Address: "203.0.113.10:5060", Transport: "udp", State: "active", Reason: "not monitored", Targets: []admin.Target{}},
 		},
@@ -98,7 +98,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -187,4 +187,27 @@ func (n *node) Restore(_ context.Context, r admin.Restoration) (admin.Applied, e
 		return admin.Applied{}, fmt.Errorf("%w: not a backup of tandem, or damaged", admin.ErrInvalid)
 	}
 	return admin.Applied{Cluster: "example", Generation: 2, Revision: 9, DryRun: r.DryRun}, n.err
+}
+
+func (n *node) Knobs(context.Context) (admin.KnobList, error) {
+	return admin.KnobList{Site: "dallas", Knobs: []admin.KnobLine{
+		{Subject: "site:dallas", Setting: "draining", Author: "ann", Reason: "flood", Node: "dal-1", Set: noon, Age: 90, Expires: noon.Add(24 * time.Hour)},
+	}}, nil
+}
+
+func (n *node) SetWeight(_ context.Context, group, member string, o admin.WeightOrder) (admin.KnobLine, error) {
+	return admin.KnobLine{
+		Subject: "weight:" + group + "/" + member, Setting: fmt.Sprintf("weight %d", o.Weight), Author: "ann", Reason: o.Reason, Node: "dal-1", Set: noon, Expires: noon,
+	}, n.err
+}
+
+func (n *node) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin.KnobLine, error) {
+	if site != "dallas" {
+		return admin.KnobLine{}, fmt.Errorf("%w: site %s belongs to another site: ask one of its nodes, ash-1", admin.ErrRefused, site)
+	}
+	return admin.KnobLine{Subject: "site:" + site, Setting: map[bool]string{true: "draining", false: "active"}[o.Drain], Author: "ann", Reason: o.Reason, Node: "dal-1", Set: noon, Expires: noon}, n.err
+}
+
+func (n *node) Renew(_ context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
+	return admin.KnobLine{Subject: o.Subject, Setting: "draining", Author: "ann", Node: "dal-1", Set: noon, Age: 3600, Expires: noon}, n.err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (c *cli) memberCommand() *cobra.Command {
-	return group("member", "Members of trunk groups", c.memberListCommand(), c.memberStateCommand())
+	return group("member", "Members of trunk groups", c.memberListCommand(), c.memberStateCommand(), c.memberWeightCommand())
 }
 
 // memberLine is a member with the name that the other commands take.
@@ -72,7 +72,8 @@ func memberTable(lines []memberLine) *table {
 		}
 		reason := m.Reason
 		if m.Knob != nil && m.Knob.State != "active" {
-			reason = fmt.Sprintf("%s (by %s, ends %s)", cmp.Or(m.Knob.Reason, reason), cmp.Or(m.Knob.Author, "unknown"), m.Knob.Expires.UTC().Format(time.RFC3339))
+			reason = fmt.Sprintf("%s (by %s, since %s, ends %s)", cmp.Or(m.Knob.Reason, reason), cmp.Or(m.Knob.Author, "unknown"),
+				m.Knob.Set.UTC().Format(time.RFC3339), m.Knob.Expires.UTC().Format(time.RFC3339))
 		}
 		t.add(m.Key, m.Site, m.State, moment(m.Since), m.Transport+":"+address, rtt, probed, reason)
 	}
@@ -85,7 +86,8 @@ func (c *cli) memberStateCommand() *cobra.Command {
 		Use: "set-state GROUP/MEMBER active|draining|disabled", Short: "Take a member out, or back in",
 		Long: `A member that is draining gets no new calls and is still probed; one that is disabled is not probed
 either; active takes that back. It holds at once, spreads to all nodes without a leader, and ends
-after 24 hours unless it is said again. For good, write disabled: true into the document.`,
+after 24 hours unless it is said again. Only nodes of the member's own site do it. For good, write
+disabled: true into the document.`,
 		Example:   "  tandem member set-state acme-in/pbx-1 draining --reason 'new firmware'",
 		Args:      arguments("GROUP/MEMBER", "a state"),
 		ValidArgs: []string{"active", "draining", "disabled"},

@@ -24,7 +24,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
 	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Metrics: a.watch.meter.all.Handler()}
 	if a.server != nil {
-		backend.Members, backend.Calls, backend.Explain = d, d, d
+		backend.Members, backend.Calls, backend.Explain, backend.Knobs = d, d, d, d
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),
@@ -72,6 +72,9 @@ func (d *desk) Ready() []admin.Check {
 			records.Detail = fmt.Sprintf("cannot be written since %s, %d wait", s.Since.UTC().Format(time.RFC3339), s.Backlog)
 		}
 		checks = append(checks, records)
+	}
+	if why := d.drained(); why != "" {
+		checks = append(checks, admin.Check{Name: "site drain", Level: admin.Broken, Detail: why})
 	}
 	if why := d.strayed(); why != "" {
 		checks = append(checks, admin.Check{Name: "site", Level: admin.Degraded, Detail: why})

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
-	"github.com/tandem-sbc/tandem/monitor"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/sbc/number"
@@ -82,10 +80,7 @@ func (d *desk) SetState(_ context.Context, group, member string, o admin.Order) 
 		return admin.Knob{}, fmt.Errorf("%w: state %q", admin.ErrInvalid, o.State)
 	}
 	k, err := d.app.watch.monitor.SetState(group+"/"+member, state, o.Author, o.Reason)
-	if errors.Is(err, monitor.ErrNoMember) {
-		return admin.Knob{}, fmt.Errorf("%w: %w", admin.ErrNotFound, err)
-	}
-	return knobOf(k), err
+	return knobOf(k), d.knobError(err, d.siteOf(group+"/"+member))
 }
 
 // Calls implements admin.Calls.

@@ -47,6 +47,8 @@ type watch struct {
 	lines   *lines
 	calls   *callQueue // answered calls, on their way to the other nodes
 	server  *sbc.Server
+	lost    bool       // the network, as the monitor believes; under its lock
+	drained bool       // the site, by an operator; under the monitor's lock
 	telling sync.Mutex // of peers
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -76,7 +78,7 @@ func newWatch(a *App, build string) (*watch, error) {
 	}
 	w.monitor, err = monitor.New(monitor.Config{
 		Node: a.cfg.Name, Site: a.cfg.Site, Boot: a.node.Boot(),
-		Pinger: w, OnBoard: w.board, OnIsolated: func(yes bool) { w.server.SetIsolated(yes) }, OnProbe: func(u prober.Update) { w.meter.all.Probe(u) },
+		Pinger: w, OnBoard: w.board, OnIsolated: func(yes bool) { w.lost = yes; w.hush() }, OnProbe: func(u prober.Update) { w.meter.all.Probe(u) },
 		Publish: func(key string, payload []byte) {
 			if err := a.node.Publish(key, payload); err != nil {
 				a.log.Warn("a record for the other nodes was not accepted", "key", key, "error", err)
@@ -145,8 +147,14 @@ func (w *watch) board(b *verdict.Board) {
 	if w.server != nil && b.Table != nil {
 		w.meter.table(b.Table)
 		w.server.Publish(b.Table, b.View)
+		_, w.drained = b.Drained[w.app.cfg.Site]
+		w.hush()
 	}
 }
+
+// hush lets OPTIONS be answered 503 where calls should not come: at a node that
+// has lost the network (DEC-12), and in a site that is drained (DEC-25).
+func (w *watch) hush() { w.server.SetIsolated(w.lost || w.drained) }
 
 func (w *watch) keepPeers(ctx context.Context) {
 	defer close(w.done)

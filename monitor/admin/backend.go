@@ -18,6 +18,7 @@ type Backend struct {
 	ConfigLog ConfigLog
 	Canaries  Canaries
 	Vault     Vault
+	Knobs     Knobs
 	Calls     Calls
 	Drain     Drainer
 	Explain   Explainer

@@ -51,6 +51,9 @@ func (s *Server) register(mux *http.ServeMux) {
 		huma.Register(api, apply, s.applyConfig)
 	}
 	s.registerConfig(api)
+	if b.Knobs != nil {
+		s.registerKnobs(api)
+	}
 	s.registerDrain(api)
 	if b.Calls != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/calls", "list-calls", "Calls of this node"), s.calls)

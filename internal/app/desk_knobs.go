@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tandem-sbc/tandem/monitor"
+	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Knobs implements admin.Knobs.
+func (d *desk) Knobs(context.Context) (admin.KnobList, error) {
+	list := admin.KnobList{Site: d.app.cfg.Site, Knobs: []admin.KnobLine{}}
+	for _, k := range d.app.watch.monitor.Knobs() {
+		list.Knobs = append(list.Knobs, knobLine(k))
+	}
+	return list, nil
+}
+
+func knobLine(k verdict.Knob) admin.KnobLine {
+	setting := k.State.String()
+	switch {
+	case k.Weight > 0:
+		setting = fmt.Sprintf("weight %d", k.Weight)
+	case k.State == trunkgroup.AdminUp:
+		setting = trunkgroup.Active.String()
+	}
+	return admin.KnobLine{
+		Subject: k.Member, Setting: setting, Author: k.Author, Reason: k.Reason, Node: k.Node,
+		Set: k.Set, Age: time.Since(k.Set).Round(time.Millisecond).Seconds(), Expires: k.Expires,
+	}
+}
+
+// SetWeight implements admin.Knobs.
+func (d *desk) SetWeight(_ context.Context, group, member string, o admin.WeightOrder) (admin.KnobLine, error) {
+	k, err := d.app.watch.monitor.SetWeight(group+"/"+member, o.Weight, o.Author, o.Reason)
+	return knobLine(k), d.knobError(err, d.siteOf(group+"/"+member))
+}
+
+// SetSite implements admin.Knobs.
+func (d *desk) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin.KnobLine, error) {
+	k, err := d.app.watch.monitor.DrainSite(site, o.Drain, o.Author, o.Reason)
+	return knobLine(k), d.knobError(err, site)
+}
+
+// Renew implements admin.Knobs.
+func (d *desk) Renew(_ context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
+	k, err := d.app.watch.monitor.Renew(o.Subject)
+	member, site, _ := verdict.Subject(o.Subject)
+	if site == "" {
+		site = d.siteOf(member)
+	}
+	return knobLine(k), d.knobError(err, site)
+}
+
+// siteOf is the site of a member, as far as it is known.
+func (d *desk) siteOf(member string) string {
+	if b := d.app.watch.monitor.Board(); b != nil {
+		if m := b.Table.Member(member); m != nil {
+			return m.Site
+		}
+	}
+	return ""
+}
+
+// knobError says in the API's words why a knob of a site was not turned.
+func (d *desk) knobError(err error, site string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, monitor.ErrNoMember), errors.Is(err, monitor.ErrNoSite), errors.Is(err, monitor.ErrNoKnob):
+		return fmt.Errorf("%w: %w", admin.ErrNotFound, err)
+	case errors.Is(err, monitor.ErrWeight):
+		return fmt.Errorf("%w: %w", admin.ErrInvalid, err)
+	case errors.Is(err, monitor.ErrLastSite):
+		return fmt.Errorf("%w: %w: its calls would have nowhere to go", admin.ErrRefused, err)
+	case errors.Is(err, monitor.ErrOtherSite):
+		return fmt.Errorf("%w: %w: ask one of its nodes, %s", admin.ErrRefused, err, strings.Join(d.nodesOf(site), ", "))
+	}
+	return err
+}
+
+// nodesOf names the nodes of a site that are up.
+func (d *desk) nodesOf(site string) []string {
+	names := []string{}
+	for _, p := range d.app.node.Peers() {
+		if p.Site == site && p.Up {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{"none of which is up"}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// drained says that an operator drained this node's site, or nothing.
+func (d *desk) drained() string {
+	m := d.app.watch.monitor
+	if m == nil {
+		return ""
+	}
+	for _, k := range m.Knobs() {
+		if k.Member == verdict.DrainOf(d.app.cfg.Site) {
+			return fmt.Sprintf("%s is drained since %s by %s until %s: %s", d.app.cfg.Site, k.Set.UTC().Format(time.RFC3339),
+				orUnknown(k.Author), k.Expires.UTC().Format(time.RFC3339), orUnknown(k.Reason))
+		}
+	}
+	return ""
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
