@@ -23,6 +23,7 @@ func (w *world) check() {
 	w.checkHandoffs()
 	w.checkNodes()
 	w.checkConvergence()
+	w.checkSoft()
 }
 
 // byCaller sorts the calls' records by the caller's Call-ID.
@@ -46,7 +47,7 @@ func (w *world) latest() (list []*cdr.Record) {
 	at := make(map[key]int)
 	for _, r := range w.records {
 		k := key{id: r.CallID, kind: r.Kind}
-		if r.Kind == cdr.KindHandoff {
+		if r.Kind == cdr.KindHandoff && r.ClosedBy == "" {
 			k.node = r.Node
 		}
 		i, known := at[k]
@@ -56,7 +57,7 @@ func (w *world) latest() (list []*cdr.Record) {
 			list = append(list, r)
 		case r.Version > list[i].Version:
 			list[i] = r
-		case r.Version == list[i].Version && r.Kind == cdr.KindCall:
+		case r.Version == list[i].Version && r.Kind == cdr.KindCall && r.ClosedBy == "": // survivors may both write
 			w.fault("two records of call %s with version %d", r.CallID, r.Version)
 		}
 	}

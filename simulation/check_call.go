@@ -104,13 +104,21 @@ func (w *world) checkRecords(c *call, list []*cdr.Record) {
 	switch {
 	case rated > 1 && !k.moved && w.entriesCalm(c, k.ended+timerB):
 		w.fault("call %d has %d rated records", c.index, rated)
-	case rated == 0 && k.final == 200 && !c.forgotten() && w.entriesCalm(c, w.now):
+	case rated == 0 && k.final == 200 && !c.forgotten() && w.toldInTime(c):
 		w.fault("call %d was answered and has no rated record", c.index)
 	case kept == 0 && k.final > 0 && k.final != 482 && k.final != 503 && w.entriesCalm(c, w.now):
 		w.fault("call %d has no record (final %d)", c.index, k.final)
 	case kept > len(k.entered) && w.undrained(c):
 		w.fault("call %d has %d records of %d INVITEs", c.index, kept, len(k.entered))
 	}
+}
+
+// toldInTime tells whether nothing went wrong around the answer of a call, so that
+// its entry has reached the other nodes: then it gets its record, by its node or
+// by a survivor (DEC-24).
+func (w *world) toldInTime(c *call) bool {
+	from, to := c.begun-quiet, c.caller.ended+3*time.Second
+	return w.entriesCalm(c, to) && w.allCalm(from, to)
 }
 
 // undrained tells whether no node that the caller asked passed calls on: one that
@@ -133,7 +141,7 @@ func (w *world) checkHandoffs() {
 	}
 	seen := make(map[string]taken)
 	for _, r := range w.records {
-		if r.Kind != cdr.KindHandoff {
+		if r.Kind != cdr.KindHandoff || r.ClosedBy != "" {
 			continue
 		}
 		n := w.nodeNamed(r.Node)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/monitor/closing"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -140,16 +141,17 @@ func (e *shardEnv) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Dura
 
 // Finished implements b2bua.Env: records reach a disk at once.
 func (e *shardEnv) Finished(r *cdr.Record) {
+	r.Version = cdr.OwnerVersion(e.n.closings(closing.Key(r.Kind, r.CallID)))
 	e.n.w.records = append(e.n.w.records, r)
 	e.n.w.happened('r', e.n.index, []byte(r.CallID+" "+r.HangupCause))
 	e.n.w.say("%s record %s %s code %d cause %s sip %s", e.n.name, r.Kind, r.CallID, r.SIPCode, r.HangupCause, r.SIPCallID)
 }
 
 // CallUp implements b2bua.Env.
-func (e *shardEnv) CallUp(*cdr.Record) {}
+func (e *shardEnv) CallUp(r *cdr.Record) { e.n.callUp(r) }
 
 // CallDown implements b2bua.Env.
-func (e *shardEnv) CallDown(string) {}
+func (e *shardEnv) CallDown(id string) { e.n.callDown(id) }
 
 // Count implements b2bua.Env.
 func (e *shardEnv) Count(ev b2bua.Event) {

@@ -47,6 +47,7 @@ type node struct {
 	applied  int // entries of the config log
 	disk     disk
 	watch    watch
+	shelf    shelf
 	draining draining
 	heard    map[itemKey]item // gossip
 
@@ -122,8 +123,12 @@ func (n *node) start() {
 			Minter:    mint.New(key, mint.NodeID(n.name), n.boot), HandoffKey: key,
 		}, &shardEnv{n, i}, n.now()))
 	}
+	n.shelf = newShelf(n)
 	n.loadConfig()
 	n.spreadKnobs()
+	if !n.witness {
+		n.closeCalls()
+	}
 	n.rearm()
 	n.w.consider(n)
 }
@@ -155,6 +160,9 @@ func (n *node) advance() {
 		}
 	}
 	n.watchDue(now)
+	if store := n.shelf.store; store != nil && !now.Before(store.Deadline()) {
+		store.Advance(now)
+	}
 	n.w.happened('t', n.index, nil)
 	n.settle()
 }
@@ -166,6 +174,7 @@ func (n *node) settle() {
 		n.unsent = n.unsent[1:]
 		do()
 	}
+	n.flushSoft()
 	n.rearm()
 }
 
@@ -176,6 +185,9 @@ func (n *node) rearm() {
 		next = earlier(next, s.Deadline())
 	}
 	next = earlier(next, n.watch.deadline)
+	if n.shelf.store != nil {
+		next = earlier(next, n.shelf.store.Deadline())
+	}
 	n.next = -1
 	if !next.IsZero() {
 		n.next = n.clock.global(next)
@@ -242,6 +254,9 @@ func (n *node) lose(x *node) {
 	for _, s := range n.shards {
 		s.NodeLost(n.now(), x.name)
 	}
+	if n.shelf.store != nil && !x.witness {
+		n.shelf.store.NodeLost(n.now(), x.name, time.Time{})
+	}
 	n.nodesChanged()
 }
 
@@ -250,5 +265,8 @@ func (n *node) meet(x *node) {
 	n.peers[x.index] = peer{known: true, up: true, boot: x.boot, since: n.now()}
 	n.w.happened('m', n.index, []byte(x.name))
 	n.w.say("%s meets %s", n.name, x.name)
+	if n.shelf.store != nil && !x.witness {
+		n.shelf.store.NodeUp(n.now(), x.name, uint64(x.boot))
+	}
 	n.nodesChanged()
 }

@@ -30,6 +30,7 @@ func (l *Lab) Run(seed uint64, opt Options) Result {
 		w.after(upTo(w.net, exchangeEvery), n.exchange)
 	}
 	w.planCalls()
+	w.planBindings()
 	w.planFaults()
 	w.play(w.plan.end())
 	w.check()

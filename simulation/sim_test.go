@@ -90,6 +90,7 @@ func (s *Sums) add(o Sums) {
 	s.Cuts += o.Cuts
 	s.Configs += o.Configs
 	s.Drains += o.Drains
+	s.Closed += o.Closed
 }
 
 // DEC-20: same seed, same trace.
