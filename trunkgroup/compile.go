@@ -45,6 +45,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 		t.addGroup(&d.TrunkGroups[i])
 	}
 	t.addRoutePlans(d)
+	t.addCustomers(d)
 	sources := make(map[sourceTuple]SourceMatch)
 	for i := range d.TrunkGroups {
 		addSources(sources, &d.TrunkGroups[i], t.groups[i])
@@ -77,6 +78,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 		Index:         len(t.groups),
 		Name:          s.Name,
 		Role:          s.Role,
+		Customer:      s.Customer,
 		Method:        cmp.Or(s.Distribution.Method, LoadBalance),
 		Timers:        compileTimers(s.Role, s.Timers),
 		AdvanceOn:     causesOr(s.AdvanceOn, defaultAdvanceOn()),

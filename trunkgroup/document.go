@@ -5,6 +5,7 @@ package trunkgroup
 type Document struct {
 	Cluster     string          `yaml:"cluster" json:"cluster"` // id of the cluster (DEC-14)
 	Sites       []SiteSpec      `yaml:"sites" json:"sites"`
+	Customers   []CustomerSpec  `yaml:"customers,omitempty" json:"customers,omitempty"`
 	TrunkGroups []GroupSpec     `yaml:"trunk_groups" json:"trunk_groups"`
 	RoutePlans  []RoutePlanSpec `yaml:"route_plans,omitempty" json:"route_plans,omitempty"`
 }
@@ -20,6 +21,7 @@ type SiteSpec struct {
 type GroupSpec struct {
 	Name         string           `yaml:"name" json:"name"`
 	Role         Role             `yaml:"role" json:"role"`
+	Customer     string           `yaml:"customer,omitempty" json:"customer,omitempty"`       // whose limits count too, see CustomerSpec
 	Numbers      []string         `yaml:"numbers,omitempty" json:"numbers,omitempty"`         // called numbers, see ParsePattern
 	Sources      []SourceSpec     `yaml:"sources,omitempty" json:"sources,omitempty"`         // a provider without any: the addresses of its members
 	Credentials  []CredentialSpec `yaml:"credentials,omitempty" json:"credentials,omitempty"` // digest users
@@ -78,13 +80,14 @@ type MonitoringSpec struct {
 	BadCodes      []int    `yaml:"bad_codes,omitempty" json:"bad_codes,omitempty"`           // all replies but these are good
 }
 
-// LimitsSpec bounds what a group or a member carries at one time (DEC-10).
+// LimitsSpec bounds what a customer, a group or a member carries at one time
+// (DEC-10).
 // Zero means no limit, except for MaxDuration.
 type LimitsSpec struct {
 	Calls       int            `yaml:"calls,omitempty" json:"calls,omitempty"`
 	CPS         int            `yaml:"cps,omitempty" json:"cps,omitempty"`                   // new calls per second
 	MaxDuration Duration       `yaml:"max_duration,omitempty" json:"max_duration,omitempty"` // default 4h (P-35)
-	StaticShare map[string]int `yaml:"static_share,omitempty" json:"static_share,omitempty"` // calls by site while sites cannot see each other
+	StaticShare map[string]int `yaml:"static_share,omitempty" json:"static_share,omitempty"` // of calls, by site: its own part, and all it has while sites cannot see each other; default by the weight of the members
 }
 
 // TimersSpec holds the call timers (DEC-05).

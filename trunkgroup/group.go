@@ -11,6 +11,7 @@ type Group struct {
 	Index         int // position in Table.Groups
 	Name          string
 	Role          Role
+	Customer      string    // whose limits count too; empty for none
 	Members       []*Member // document order
 	Method        Method
 	Timers        Timers
@@ -60,7 +61,10 @@ type Limits struct {
 	Calls       int
 	CPS         int
 	MaxDuration time.Duration
-	StaticShare map[string]int // of Calls, by site
+	StaticShare map[string]int // of Calls, by site, as the document says
+	// CallShares and RateShares are the sites' own parts of Calls and CPS, which
+	// add up to them; nil without a limit.
+	CallShares, RateShares map[string]int
 }
 
 // Credential is one digest user of a group.

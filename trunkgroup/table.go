@@ -14,6 +14,7 @@ type Table struct {
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
 	providers   []*Group
+	customers   []*Customer
 }
 
 type userKey struct{ realm, username string }

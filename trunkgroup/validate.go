@@ -19,6 +19,7 @@ func (d *Document) Validate() Faults {
 		v.providers[d.TrunkGroups[i].Name] = d.TrunkGroups[i].Role
 	}
 	v.routePlans()
+	v.customers()
 	v.groups()
 	v.numbers()
 	v.sources()
@@ -33,6 +34,8 @@ type validator struct {
 	siteNames []string
 	providers map[string]Role // all groups, by name
 	plans     map[string]bool
+
+	customerNames []string
 }
 
 func (v *validator) sites() {

@@ -17,6 +17,7 @@ func (v *validator) groups() {
 			v.unique(seen, g.Name, i, path+".name", "trunk_groups")
 		}
 		v.role(path, g)
+		v.customer(path, g)
 		v.codes(path+".advance_on", g.AdvanceOn, true)
 		v.codes(path+".handoff_on", g.HandoffOn, true)
 		v.codes(path+".passive_codes", g.PassiveCodes, false)
@@ -95,8 +96,8 @@ func (v *validator) notNegative(path string, n int) bool {
 }
 
 func (v *validator) limits(path string, l *LimitsSpec) {
-	v.notNegative(path+".calls", l.Calls)
-	v.notNegative(path+".cps", l.CPS)
+	v.bounded(path+".calls", l.Calls)
+	v.bounded(path+".cps", l.CPS)
 	v.duration(path+".max_duration", l.MaxDuration, false)
 	sum := 0
 	for _, site := range sortedKeys(l.StaticShare) {

@@ -95,8 +95,8 @@ func (v *validator) rank(path string, n int) {
 }
 
 func (v *validator) memberLimits(path string, l *LimitsSpec) {
-	v.notNegative(path+".calls", l.Calls)
-	v.notNegative(path+".cps", l.CPS)
+	v.bounded(path+".calls", l.Calls)
+	v.bounded(path+".cps", l.CPS)
 	if l.MaxDuration != 0 {
 		v.faults.add(path+".max_duration", "means nothing for a member", "set it in the group's limits")
 	}
