@@ -1,16 +1,18 @@
 package config
 
-import "strings"
+import "time"
 
 // cluster converts the section about the other nodes and checks that it agrees with the rest.
 func (c *checker) cluster(f *file, interconnect Endpoint) Cluster {
 	s := &f.Cluster
 	out := Cluster{
 		ID:       c.name("cluster.id", s.ID, "example"),
-		Keys:     c.clusterKeys(s),
+		TLS:      c.clusterTLS(&s.TLS),
+		Reload:   c.duration("cluster.reload", s.Reload, 100*time.Millisecond, time.Hour),
 		Gossip:   c.endpoint("cluster.gossip", s.Gossip.Address, s.Gossip.Advertise, "192.0.2.10:7946"),
 		Document: c.path(s.Document),
 	}
+	c.clusterKeys(s, &out)
 	names := map[string]string{f.Name: "name"}
 	known := map[string]string{f.Name: interconnect.Advertise.String()}
 	if s.Raft.Address != "" || s.Raft.Advertise != "" {
@@ -63,35 +65,27 @@ func (c *checker) voters(list []fileVoter, known map[string]string) []Voter {
 
 // clusterKeys takes the keys from their file or from the value, which the environment usually gives. The
 // file has one key a line, the one to use first.
-func (c *checker) clusterKeys(s *fileCluster) []Secret {
+func (c *checker) clusterKeys(s *fileCluster, out *Cluster) {
 	const remedy = "`tandem cluster key > FILE` makes one"
 	text, key := s.Key, "cluster.key"
 	switch {
 	case s.Key != "" && s.KeyFile != "":
 		c.add("cluster.key_file", "keep one of the two", "key and key_file are both set")
-		return nil
+		return
 	case s.Key == "" && s.KeyFile == "":
 		c.add("cluster.key_file", remedy, "missing")
-		return nil
+		return
 	case s.KeyFile != "":
 		var err error
-		key = "cluster.key_file"
-		if text, err = readSecret(c.path(s.KeyFile)); err != nil {
+		key, out.KeyFile = "cluster.key_file", c.path(s.KeyFile)
+		if text, err = readSecret(out.KeyFile); err != nil {
 			c.add(key, "name a file of mode 0600 that holds the key alone; "+remedy, "%v", err)
-			return nil
+			return
 		}
 	}
-	var keys []Secret
-	for word := range strings.FieldsSeq(text) {
-		k, err := ParseKey(word)
-		if err != nil {
-			c.add(key, remedy, "key %d: %v", len(keys)+1, err)
-			return nil
-		}
-		keys = append(keys, k)
+	file, err := ParseKeyFile(text)
+	if err != nil {
+		c.add(key, remedy, "%v", err)
 	}
-	if len(keys) == 0 {
-		c.add(key, remedy, "there is no key in it")
-	}
-	return keys
+	out.Keys, out.Seed = file.Keys, file.Seed
 }

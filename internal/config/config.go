@@ -71,6 +71,13 @@ type Cluster struct {
 	// Keys are the 32-byte secrets that every node holds. They encrypt gossip and authenticate the
 	// streams between nodes. The first is the one that this node uses; the others it still accepts.
 	Keys []Secret
+	// KeyFile is the file that they came from, or empty, and Seed what it says of the hashes that all nodes compute alike; see KeyFile.
+	KeyFile string
+	Seed    uint64
+	// TLS is how this node proves itself on the streams between nodes.
+	TLS ClusterTLS
+	// Reload is how often the files of keys and certificates are looked at.
+	Reload time.Duration
 	// Gossip is the address of membership messages, over UDP and TCP.
 	Gossip Endpoint
 	// Raft is the address of the configuration log, or the zero value when the interconnect carries

@@ -44,11 +44,21 @@ type fileCluster struct {
 	ID       string         `mapstructure:"id"`
 	Key      string         `mapstructure:"key"`
 	KeyFile  string         `mapstructure:"key_file"`
+	Reload   string         `mapstructure:"reload"`
+	TLS      fileClusterTLS `mapstructure:"tls"`
 	Gossip   fileEndpoint   `mapstructure:"gossip"`
 	Raft     fileRaft       `mapstructure:"raft"`
 	Peers    []filePeer     `mapstructure:"peers"`
 	DialMap  []fileDialRule `mapstructure:"dial_map"`
 	Document string         `mapstructure:"document"`
+}
+
+type fileClusterTLS struct {
+	Cert  string `mapstructure:"cert"`
+	Key   string `mapstructure:"key"`
+	CA    string `mapstructure:"ca"`
+	Mode  string `mapstructure:"mode"`
+	CAKey string `mapstructure:"ca_key"`
 }
 
 type fileRaft struct {
@@ -125,10 +135,11 @@ type fileDNS struct {
 func defaults() file {
 	return file{
 		DataDir: "/var/lib/tandem", ClockOffset: "0s",
-		Admin: fileAdmin{Address: "unix:/run/tandem/admin.sock"},
-		CDR:   fileCDR{RotateSize: "100MiB"},
-		Log:   fileLog{Level: "info", Format: "json"},
-		Drain: fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
+		Admin:   fileAdmin{Address: "unix:/run/tandem/admin.sock"},
+		CDR:     fileCDR{RotateSize: "100MiB"},
+		Cluster: fileCluster{Reload: "5s"},
+		Log:     fileLog{Level: "info", Format: "json"},
+		Drain:   fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
 			UserAgent: "Tandem",
 			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},

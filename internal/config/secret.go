@@ -45,6 +45,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText keeps the bytes out of JSON and YAML.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+func encodeSecret(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
 var errKey = errors.New("want 32 bytes in base64 or hex")
 
 // ParseKey reads a cluster key: 32 bytes written in base64 (standard or URL alphabet, with or without
