@@ -47,6 +47,7 @@ type watch struct {
 	lines   *lines
 	calls   *callQueue // answered calls, on their way to the other nodes
 	server  *sbc.Server
+	canary  canaryWatch
 	lost    bool       // the network, as the monitor believes; under its lock
 	drained bool       // the site, by an operator; under the monitor's lock
 	telling sync.Mutex // of peers
@@ -163,6 +164,7 @@ func (w *watch) keepPeers(ctx context.Context) {
 	for {
 		w.peers()
 		w.app.node.SetLoad(w.load())
+		w.canary.look(w.app)
 		select {
 		case <-ctx.Done():
 			return
@@ -232,6 +234,7 @@ func (w *watch) Finished(r *cdr.Record) {
 	w.records.Write(r)
 	w.lines.add(r)
 	w.app.recent.Add(r)
+	w.canary.add(r)
 }
 
 // Calls implements sbc.Observer.
