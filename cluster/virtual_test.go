@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -260,4 +261,18 @@ func TestDEC14_ClusterThatLostItsMemory(t *testing.T) {
 		}
 		v.end(nodes["dal-1"], nodes["dal-2"], nodes["ash-1"], nodes["ash-2"], nodes["wit-1"])
 	})
+}
+
+// endAll stops all nodes.
+func (v *virtual) endAll(nodes map[string]*member) {
+	var all []*member
+	for _, n := range v.names {
+		all = append(all, nodes[n])
+	}
+	v.end(all...)
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
 }
