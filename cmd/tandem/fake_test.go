@@ -98,7 +98,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -210,4 +210,28 @@ func (n *node) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin
 
 func (n *node) Renew(_ context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
 	return admin.KnobLine{Subject: o.Subject, Setting: "draining", Author: "ann", Node: "dal-1", Set: noon, Age: 3600, Expires: noon}, n.err
+}
+
+func (n *node) Recover(_ context.Context, o admin.RecoverOrder) (admin.Recovery, error) {
+	switch {
+	case o.Confirm != "example":
+		return admin.Recovery{}, fmt.Errorf("%w: the confirmation is not the id of this cluster: it is \"example\"", admin.ErrInvalid)
+	case n.err != nil:
+		return admin.Recovery{}, n.err
+	}
+	r := admin.Recovery{
+		Cluster: "example", DryRun: o.DryRun, Nodes: []string{"ash-1: no sign of life", "dal-2 answers by gossip and interconnect"},
+		Gone: []string{"ash-1"}, Adopted: []string{"dal-2"}, Generation: 1, Revision: 7,
+	}
+	if !o.DryRun {
+		r.Epoch, r.Generation, r.Revision = 1, 2, 8
+	}
+	return r, nil
+}
+
+func (n *node) Rejoin(_ context.Context, o admin.RejoinOrder) (admin.Rejoined, error) {
+	if o.Confirm != "example" {
+		return admin.Rejoined{}, fmt.Errorf("%w: the confirmation is not the id of this cluster", admin.ErrInvalid)
+	}
+	return admin.Rejoined{Cluster: "example", Node: "ash-1", Generation: 2, Revision: 8}, n.err
 }

@@ -33,7 +33,7 @@ func (c *cli) clusterCommand() *cobra.Command {
 			return err
 		}),
 	}
-	return group("cluster", "What the nodes of a cluster share", key)
+	return group("cluster", "What the nodes of a cluster share", key, c.clusterRecoverCommand(), c.clusterRejoinCommand())
 }
 
 // newKey makes a cluster key in base64.

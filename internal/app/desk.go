@@ -22,7 +22,7 @@ type desk struct {
 
 func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
-	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Metrics: a.watch.meter.all.Handler()}
+	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Rescue: d, Metrics: a.watch.meter.all.Handler()}
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs = d, d, d, d
 	}

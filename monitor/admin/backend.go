@@ -19,6 +19,7 @@ type Backend struct {
 	Canaries  Canaries
 	Vault     Vault
 	Knobs     Knobs
+	Rescue    Rescue
 	Calls     Calls
 	Drain     Drainer
 	Explain   Explainer

@@ -20,6 +20,9 @@ func (s *Server) registerConfig(api huma.API) {
 	if b.Vault != nil {
 		s.registerVault(api)
 	}
+	if b.Rescue != nil {
+		s.registerRescue(api)
+	}
 }
 
 func (s *Server) registerLog(api huma.API) {
