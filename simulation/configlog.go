@@ -19,7 +19,8 @@ type configLog struct {
 // disk is what a node has on disk: the config log, and the operators' words.
 type disk struct {
 	snapshot []byte
-	applied  int // entries in the snapshot
+	applied  int       // entries in the snapshot
+	good     fsm.Entry // the last known good document
 	knobs    []verdict.Knob
 }
 
@@ -42,7 +43,7 @@ func (w *world) majority(n *node) bool {
 }
 
 // propose makes a change at a node. Without a majority nothing comes of it.
-func (w *world) propose(n *node, c *fsm.Set) {
+func (w *world) propose(n *node, c fsm.Command, doc string) {
 	if !w.majority(n) {
 		w.say("%s cannot change the config: no majority", n.name)
 		return
@@ -52,9 +53,9 @@ func (w *world) propose(n *node, c *fsm.Set) {
 			return // an election came between; nobody knows what became of it
 		}
 		w.log.entries = append(w.log.entries, c.Append(nil))
-		w.log.docs[string(c.Document)] = true
+		w.log.docs[doc] = true
 		w.sums.Configs++
-		w.say("%s commits entry %d: %s", n.name, len(w.log.entries), c.Document)
+		w.say("%s commits entry %d: %T %s", n.name, len(w.log.entries), c, doc)
 		for _, x := range w.nodes {
 			w.catchUp(x)
 		}
@@ -73,36 +74,55 @@ func (w *world) catchUp(n *node) {
 // joined is called when a node can reach another one again.
 func (w *world) joined(n *node) { w.catchUp(n) }
 
-// apply takes the entries that the node has not yet.
+// apply takes the entries that the node has not yet. Now and then it makes a
+// snapshot.
 func (n *node) apply() {
+	if n.applied == len(n.w.log.entries) {
+		return
+	}
 	for ; n.applied < len(n.w.log.entries); n.applied++ {
 		n.state.Apply(n.w.log.entries[n.applied])
 	}
-	b, err := n.state.Snapshot()
-	if err != nil {
-		n.w.fault("%s: no snapshot: %v", n.name, err)
-		return
+	if chance(n.w.net, 0.5) {
+		b, err := n.state.Snapshot()
+		if err != nil {
+			n.w.fault("%s: no snapshot: %v", n.name, err)
+			return
+		}
+		n.disk.snapshot, n.disk.applied = b, n.applied
 	}
-	n.disk.snapshot, n.disk.applied = b, n.applied
 	n.publishTable()
 }
 
-// publishTable puts the current revision in force if it is newer (DEC-14).
+// publishTable puts the revision that holds for the node's site in force if it is
+// newer than what runs (DEC-14), and keeps it on disk.
 func (n *node) publishTable() {
-	e, ok := n.state.Current()
-	if !ok || n.witness || n.table != nil && !e.Version.Newer(n.table.Version()) {
+	e, _, ok := n.state.Effective(n.site)
+	if ok && e.Version.Newer(n.disk.good.Version) {
+		n.disk.good = e
+		n.run(e)
+	}
+}
+
+// run makes a revision the one that calls are routed by.
+func (n *node) run(e fsm.Entry) {
+	n.w.say("%s publishes %v %s", n.name, e.Version, e.Document)
+	if n.witness {
 		return
 	}
 	n.table = n.w.lab.table(string(e.Document), e.Version)
 	n.view = trunkgroup.NewView(n.table)
-	n.w.say("%s publishes %v", n.name, e.Version)
 	n.nodesChanged()
 }
 
-// loadConfig starts from disk: the snapshot of an earlier boot, or what the
-// cluster was installed with.
+// loadConfig starts from disk: with the last known good document, and with a
+// snapshot that may be older; what the log has since is replayed and publishes
+// nothing that is older.
 func (n *node) loadConfig() {
 	n.state, n.applied = fsm.New(clusterID), 0
+	if n.disk.good.Version.Revision > 0 {
+		n.run(n.disk.good)
+	}
 	if n.disk.snapshot == nil {
 		n.state.Apply(n.w.log.entries[0])
 		n.applied = 1

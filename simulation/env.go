@@ -7,6 +7,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/monitor/closing"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/mint"
@@ -166,6 +167,12 @@ func (e *shardEnv) Count(ev b2bua.Event) {
 		}
 	}
 }
+
+// Admit implements b2bua.Env.
+func (e *shardEnv) Admit(uint64, []limit.Use) limit.Verdict { return limit.Granted }
+
+// Release implements b2bua.Env.
+func (e *shardEnv) Release([]limit.Use) {}
 
 // Pinged implements b2bua.Env.
 func (e *shardEnv) Pinged(token uint64, r b2bua.PingResult) { e.n.pinged(token, r) }

@@ -43,7 +43,7 @@ func (w *world) drawFault() (do func() func()) {
 	doc := r.IntN(documents)
 	oneWay := r.IntN(2)
 	group, site := r.IntN(len(groupsOfMembers)), r.IntN(2)
-	switch r.IntN(18) {
+	switch r.IntN(19) {
 	case 0, 1:
 		return func() func() { return w.crash(w.nodes[a], power) }
 	case 2:
@@ -61,7 +61,7 @@ func (w *world) drawFault() (do func() func()) {
 			agent.set(mood)
 			return func() { agent.set(good) }
 		}
-	case 9:
+	case 9, 18:
 		return func() func() {
 			w.change(w.nodes[a], doc)
 			return nil
@@ -202,12 +202,20 @@ func (w *world) change(n *node, doc int) {
 	if !n.runs() {
 		return
 	}
-	c := fsm.Set{Cluster: clusterID, Author: n.name, Reason: "sim", At: n.now(), Document: []byte(docName(doc))}
+	set := fsm.Set{Cluster: clusterID, Author: n.name, Reason: "sim", At: n.now(), Document: []byte(docName(doc))}
 	if w.fate.IntN(2) == 0 {
 		expect := n.state.Version().Revision
-		c.Expect = &expect
+		set.Expect = &expect
 	}
-	w.propose(n, &c)
+	switch w.fate.IntN(4) {
+	case 0:
+		w.propose(n, &fsm.Stage{Set: set, Site: [...]string{dallas, ashburn}[w.fate.IntN(2)]}, docName(doc))
+	case 1:
+		promote := w.fate.IntN(2) == 0
+		w.propose(n, &fsm.Decide{Cluster: clusterID, Promote: promote, Author: n.name, Reason: "sim", At: n.now()}, docName(0))
+	default:
+		w.propose(n, &set, docName(doc))
+	}
 }
 
 // stop lets a node end in order, in a hurry or not; it starts again.

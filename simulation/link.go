@@ -21,7 +21,7 @@ type link struct {
 	epoch      int // of the stream: a new connection is a new epoch
 	up         [2]bool
 	blocked    [2]int // faults that stop what ends[i] sends
-	cuts       int    // serial number of the latest cut
+	cuts       [2]int // serial number of the latest cut of what ends[i] sends
 	backlog    [2][]frame
 	clear      [2]time.Duration // when the latest frame of ends[i] arrives
 	connecting bool
@@ -122,8 +122,8 @@ func (l *link) block(end int) {
 // unheard lets the other end of a silent node notice.
 func (l *link) unheard(end int) {
 	w := l.w
-	l.cuts++
-	serial, epoch := l.cuts, l.epoch
+	l.cuts[end]++
+	serial, epoch := l.cuts[end], l.epoch
 	wait := silence + upTo(w.net, silenceMore)
 	if l.ends[0].site != l.ends[1].site {
 		wait += upTo(w.net, 6*l.latency)
@@ -131,7 +131,7 @@ func (l *link) unheard(end int) {
 	boot := l.ends[end].boot
 	w.after(wait, func() {
 		x := l.ends[end]
-		still := l.blocked[end] > 0 && serial == l.cuts || !x.runs() || x.boot != boot
+		still := l.blocked[end] > 0 && serial == l.cuts[end] || !x.runs() || x.boot != boot
 		if still && epoch == l.epoch {
 			l.close(1-end, epoch)
 		}
