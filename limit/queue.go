@@ -87,6 +87,9 @@ func (q *Queue) Step(now time.Time) []Outcome {
 // try takes what a waiter wants. over means that it waits no longer.
 func (q *Queue) try(now time.Time, w *Waiter, passed *[]*Meter) (ok, over bool) {
 	meters := q.set.All()
+	for i := range w.Uses {
+		w.Uses[i].short = false
+	}
 	if w.blocked != nil {
 		w.blocked.waiting.Add(-1)
 		w.blocked = nil
@@ -101,6 +104,7 @@ func (q *Queue) try(now time.Time, w *Waiter, passed *[]*Meter) (ok, over bool) 
 			continue
 		}
 		q.set.Release(w.Uses[:i])
+		w.Uses[i].short = true
 		if !now.Before(w.Deadline) || m.refuses(now, w.Uses[i].Key.Kind, count(*passed, m)) {
 			return false, true
 		}

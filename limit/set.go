@@ -35,7 +35,12 @@ func (v Verdict) String() string {
 type Use struct {
 	Key   Key
 	meter *Meter
+	short bool
 }
+
+// Short reports whether it was this use that was not to be had, when not all of
+// a call's were.
+func (u *Use) Short() bool { return u.short }
 
 // Taken reports whether the use is counted now.
 func (u *Use) Taken() bool { return u.meter != nil }
@@ -81,6 +86,7 @@ func (s *Set) Admit(now time.Time, uses []Use) Verdict {
 			uses[i].meter = m
 			continue
 		}
+		uses[i].short = true
 		m.missed.Add(1)
 		s.Release(uses[:i])
 		if m.refuses(now, uses[i].Key.Kind, m.Waiting()) {

@@ -49,6 +49,8 @@ type Config struct {
 	Listeners []Listener
 	// ClientTLS returns the configuration for a TLS member by server name.
 	ClientTLS func(serverName string) *tls.Config
+	// CallLimits say what calls may use; nil means that nothing has a limit.
+	CallLimits Limits
 	// Limits bound what strangers can hold open.
 	Limits transport.Limits
 	// Timers are the SIP timers; the zero value means RFC 3261's.

@@ -99,13 +99,15 @@ func (b *inbox) add(now time.Time, p b2bua.Packet) {
 	}
 }
 
-// event takes anything else.
-func (b *inbox) event(e event) {
+// event takes anything else. It reports false when there was no room.
+func (b *inbox) event(e event) bool {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if !b.first.push(e) {
 		b.dropped++
+		return false
 	}
-	b.mu.Unlock()
+	return true
 }
 
 // take moves up to n events to dst, the fresh ones last.

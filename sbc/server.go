@@ -77,6 +77,9 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 		cfg: cfg, log: cfg.Logger, inter: inter, observer: observer,
 		nodeID: mint.NodeID(cfg.Node), stopped: make(chan struct{}),
 	}
+	if s.cfg.CallLimits == nil {
+		s.cfg.CallLimits = noLimits{}
+	}
 	if s.cfg.Traffic == nil {
 		s.cfg.Traffic = func(int) Traffic { return noTraffic{} }
 	}

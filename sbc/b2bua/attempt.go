@@ -3,6 +3,7 @@ package b2bua
 import (
 	"strconv"
 
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -20,19 +21,26 @@ type try struct {
 	heard  bool         // any response came
 	final  *sip.Message // its final failure
 	callID string
+	uses   []limit.Use // until the INVITE has them
+	wait   *wait
 }
 
-// dial puts the INVITE of an attempt on the wire. Each attempt is a new dialog
-// shaped from the caller's own request, never from an earlier attempt (S-003,
-// S-082).
+// dial begins an attempt.
 func (c *Call) dial(attempt, target int) {
-	s := c.s
 	t := &try{call: c, index: attempt, cand: c.cands[target], node: -1}
 	c.tries = append(c.tries, t)
+	c.admitAttempt(t)
+}
+
+// send puts the INVITE of an attempt on the wire that has what it uses. Each
+// attempt is a new dialog shaped from the caller's own request, never from an
+// earlier attempt (S-003, S-082).
+func (c *Call) send(t *try) {
+	s := c.s
 	m := t.cand.Member
 	listener, ok := s.listener(m.Transport, t.cand.Addr.Addr())
 	if !ok {
-		c.do(c.seq.Undialable(s.now, attempt, "no_listener"))
+		c.do(c.seq.Undialable(s.now, t.index, "no_listener"))
 		return
 	}
 	hop := transport.Target{

@@ -18,6 +18,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.winner = t
 	c.b = t.tx.dialog(m)
 	c.b.call = c
+	c.uses, t.tx.uses = append(c.uses, t.tx.uses...), nil
 	s.enter(c.b, c.b.localTag)
 	c.lateOffer = len(c.msg.Body()) == 0
 	if !c.lateOffer {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
@@ -67,6 +68,10 @@ type Call struct {
 	source    netip.AddrPort
 	local     netip.AddrPort // ours, that received the INVITE
 	proto     trunkgroup.Transport
+
+	// What it uses of what has limits.
+	uses []limit.Use // nil before it is admitted
+	wait *wait
 
 	// The hunt.
 	seq    *hunt.Sequence
@@ -147,6 +152,9 @@ type fork struct {
 func (c *Call) deadline() time.Time {
 	switch c.phase {
 	case hunting:
+		if c.seq == nil {
+			return c.wait.deadline()
+		}
 		d := c.seq.Deadline()
 		if c.hand != nil {
 			d = earliest(d, c.hand.machine.Deadline())
@@ -178,6 +186,10 @@ func earliest(a, b time.Time) time.Time {
 func (c *Call) expire(now time.Time) {
 	switch c.phase {
 	case hunting:
+		if c.seq == nil {
+			c.stopWaiting(now)
+			return
+		}
 		if d := c.seq.Deadline(); !d.IsZero() && !now.Before(d) {
 			c.do(c.seq.Expire(now))
 		}
@@ -248,6 +260,9 @@ func (c *Call) perform(a hunt.Action) {
 // abandon gives an attempt up. A member that said nothing at all until then is
 // evidence for the prober (DEC-11), unless it was the caller who went.
 func (c *Call) abandon(t *try) {
+	if t != nil {
+		t.stopWaiting()
+	}
 	if t == nil || t.tx == nil {
 		return
 	}
@@ -284,6 +299,10 @@ func (c *Call) cancelled(in *incoming) {
 func (c *Call) cancel() {
 	if c.phase == hunting {
 		c.end.party = partyCaller
+		if c.seq == nil { // it waits for a share of a limit
+			c.fail(487, hunt.CauseCancelled)
+			return
+		}
 		c.do(c.seq.Cancel(c.s.now))
 	}
 }

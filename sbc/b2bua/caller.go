@@ -127,6 +127,9 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 	if code == 480 && from == nil {
 		extra = append(extra, "Reason: Q.850;cause=38;text=\"network out of order\"\r\n"...)
 	}
+	if c.end.cause == causeRate {
+		extra = append(extra, c.s.retrySoon()...)
+	}
 	if c.token.yes {
 		extra = c.appendAttempts(extra, c.definitive)
 	}

@@ -16,6 +16,7 @@ type Env interface {
 	Wire
 	Facts
 	Cluster
+	Limits
 	Observer
 }
 

@@ -172,6 +172,7 @@ func (c *Call) remove() {
 	if c.hand != nil {
 		c.hand.release()
 	}
+	c.releaseUses()
 	c.shareState(OpenClosed)
 }
 

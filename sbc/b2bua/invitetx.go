@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -46,6 +47,7 @@ type inviteTx struct {
 	moved       bool // went on over another connection than it began on
 	giveUp      time.Time
 	started     time.Time
+	uses        []limit.Use // of the member, while the far end may have the call
 }
 
 // identity is what CANCEL, ACK and BYE of an INVITE are made of.
@@ -68,6 +70,9 @@ type sentAck struct {
 // sendInvite starts a client INVITE transaction.
 func (s *Shard) sendInvite(o *outline, id identity, owner inviteOwner) *inviteTx {
 	tx := &inviteTx{s: s, owner: owner, token: o.token, bytes: s.appendRequest(o), id: id, started: s.now}
+	if t, ok := owner.(*try); ok {
+		tx.uses, t.uses = t.uses, nil
+	}
 	s.client[tx.token] = tx
 	do := tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable())
 	s.settle(tx.token, tx)
@@ -217,6 +222,7 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	}
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
+	tx.release()
 	if owner != nil {
 		owner.refused(tx, m)
 	}
@@ -251,6 +257,7 @@ func (tx *inviteTx) takeSuccess(m *sip.Message) {
 // hangUp ends a dialog that nobody wants. An INVITE inside a dialog owes only
 // its ACK: the dialog has its own BYE.
 func (tx *inviteTx) hangUp(m *sip.Message) {
+	tx.release()
 	if tx.id.leg != nil {
 		tx.ackSuccess(tx.id.leg, nil, nil)
 		return
@@ -294,6 +301,7 @@ func (tx *inviteTx) abandon() {
 	} else {
 		tx.fsm.StopRepeating()
 		tx.bytes = nil
+		tx.release() // nobody there has ever said a word
 	}
 	tx.s.settle(tx.token, tx)
 }

@@ -34,6 +34,9 @@ func (c *Call) route(who caller) {
 	if c.phase != hunting || groups == nil {
 		return
 	}
+	if !c.admitted(who) {
+		return
+	}
 	c.plan(groups, view)
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true

@@ -39,8 +39,10 @@ type Shard struct {
 	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
-	seen    geo.Seen // call ids that peer sites handed to us
-	closing bool     // no call begins any more
+	waits   map[uint64]*wait // who waits for a share of a limit
+	rates   rates            // uses that end by themselves
+	seen    geo.Seen         // call ids that peer sites handed to us
+	closing bool             // no call begins any more
 	drain   DrainOrder
 	passed  map[uint64]*passedInvite // INVITEs that siblings have in our place, by the key of DEC-03
 	passing int                      // those of them without a final response
@@ -94,6 +96,7 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		passed:  make(map[uint64]*passedInvite),
 		linger:  transaction.NewLinger[transport.Target](lingerLimit),
 		alarms:  alarms{epoch: now},
+		waits:   make(map[uint64]*wait),
 	}
 }
 
@@ -227,6 +230,9 @@ func (s *Shard) settle(id uint64, tx responder) {
 func (s *Shard) forget(id uint64, tx responder) {
 	delete(s.client, id)
 	s.alarms.drop(tx)
+	if invite, ok := tx.(*inviteTx); ok {
+		invite.release()
+	}
 }
 
 // Branch is what our Via branches say.

@@ -170,6 +170,14 @@ func (w *storm) check(troubled bool) {
 		if st != (Stats{}) {
 			w.fault("%s holds %+v when all is over", n.name, st)
 		}
+		for k, m := range n.limits.All() {
+			if _, used := m.Read(); used != 0 {
+				w.fault("%s counts %d in use of %v when all is over", n.name, used, k)
+			}
+		}
+		if under := n.limits.Underruns(); under > 0 {
+			w.fault("%s: %d uses were given back that nobody took", n.name, under)
+		}
 		if n.started != n.ended {
 			w.fault("%s: %d calls started, %d ended", n.name, n.started, n.ended)
 		}

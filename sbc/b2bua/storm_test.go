@@ -13,6 +13,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -67,6 +68,7 @@ type stormNode struct {
 	ended   int
 	ids     map[string]bool // record keys
 	up      map[string]bool // answered calls that are told to others, by id
+	limits  *limit.Set      // counts without a limit
 	// troubled: it was dead once.
 	troubled bool
 }
@@ -126,6 +128,8 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 }
 
 func (n *stormNode) start() {
+	n.limits = limit.NewSet()
+	n.limits.Replace(metersOf(n.w.table, n.w.now, limit.Unlimited))
 	key := bytes.Repeat([]byte("x"), 32)
 	n.s = New(Config{
 		Node: n.name, Site: n.site, Boot: n.boot, Listeners: []Listener{{Transport: trunkgroup.UDP, Advertise: n.addr}},
@@ -335,6 +339,11 @@ func (n *stormNode) Forward(node string, p *Packet) bool {
 	q.Relay = n.name
 	return n.stream(node, func(x *stormNode) { x.s.Receive(n.w.now, &q) })
 }
+
+func (n *stormNode) Admit(_ uint64, uses []limit.Use) limit.Verdict {
+	return n.limits.Admit(n.w.now, uses)
+}
+func (n *stormNode) Release(uses []limit.Use) { n.limits.Release(uses) }
 
 func (n *stormNode) Evidence(*trunkgroup.Member, netip.AddrPort, bool, string) {}
 func (n *stormNode) Paused(*trunkgroup.Member, netip.AddrPort, time.Duration)  {}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/geo"
+	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -49,6 +50,8 @@ type world struct {
 	pinged   []PingResult
 	isolated bool
 	blame    []string
+	limits   *limit.Set
+	queue    *limit.Queue
 }
 
 // wire is one message as it left.
@@ -74,11 +77,14 @@ func newWorldOf(t testing.TB, node, site string, doc *trunkgroup.Document) *worl
 		t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), random: 1,
 		turns: map[string]uint64{}, down: map[string]bool{},
 	}
+	w.limits = limit.NewSet()
+	w.queue = limit.NewQueue(w.limits, 100)
 	table, err := trunkgroup.Compile(doc, trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.table, w.view = table, trunkgroup.NewView(table)
+	w.limits.Replace(metersOf(table, w.now, limit.Unlimited))
 	verifier, err := auth.New(bytes.Repeat([]byte("k"), 32), "sip.example.com", auth.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +185,19 @@ func (w *world) Peer(id uint32) (PeerState, bool) {
 	}
 	return PeerState{}, false
 }
+
+// Admit implements Limits by the meters of the test; without any, nothing has a
+// limit.
+func (w *world) Admit(ref uint64, uses []limit.Use) limit.Verdict {
+	v := w.limits.Admit(w.now, uses)
+	if v == limit.Waiting {
+		w.queue.Add(limit.Waiter{Ref: ref, Uses: uses, Deadline: w.now.Add(500 * time.Millisecond)})
+	}
+	return v
+}
+
+func (w *world) Release(uses []limit.Use) { w.limits.Release(uses) }
+
 func (w *world) Up(node string) bool { return !w.down[node] }
 func (w *world) Share(o Open)        { w.shared = append(w.shared, o) }
 func (w *world) ShareWith(node string, o Open) {
@@ -320,6 +339,7 @@ func (w *world) quiet() {
 	if st := w.s.Stats(); st != (Stats{Open: st.Open}) {
 		w.t.Fatalf("left behind: %+v", st)
 	}
+	w.counted(0)
 }
 
 // invite is a caller's INVITE.
