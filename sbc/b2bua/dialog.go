@@ -107,7 +107,7 @@ func (l *leg) follow(s *Shard, p *Packet) {
 	if p.Flow == 0 || p.Flow == l.base.Flow || p.Transport != l.base.Transport || p.Relay != l.base.ViaNode {
 		return
 	}
-	l.base = requestBase(p)
+	l.base = s.requestBase(p)
 	l.setTarget(s, nil)
 }
 
@@ -306,8 +306,12 @@ func (s *Shard) sentBy(t transport.Target) string {
 	if t.Transport == trunkgroup.Interconnect {
 		return s.cfg.Node + interconnectDomain
 	}
-	if t.Listener >= 0 && t.Listener < len(s.cfg.Listeners) {
-		return s.cfg.Listeners[t.Listener].Advertise
+	i := t.Listener
+	if t.ViaNode != "" {
+		i = s.ownListener(t)
+	}
+	if i >= 0 && i < len(s.cfg.Listeners) {
+		return s.cfg.Listeners[i].Advertise
 	}
 	return "invalid"
 }

@@ -115,15 +115,11 @@ func (s *Shard) followPassed(p *Packet) bool {
 // would name.
 func (s *Shard) returned(p *Packet) bool {
 	m := p.Message
-	if m.Method() != sip.INVITE || p.Relay == "" || !s.closing && s.listensLike(p) {
+	if m.Method() != sip.INVITE || p.Relay == "" || !s.closing && s.ownListener(replyTo(p)) >= 0 {
 		return false
 	}
 	s.env.ShareWith(p.Relay, Open{
 		Key: s.openKey(m), CallHash: CallHash(s.seed, m.CallID()), Branch: s.branchHash(m), State: OpenReturned,
 	})
 	return true
-}
-
-func (s *Shard) listensLike(p *Packet) bool {
-	return p.Listener >= 0 && p.Listener < len(s.cfg.Listeners) && s.cfg.Listeners[p.Listener].Transport == p.Transport
 }

@@ -24,14 +24,30 @@ func (s *Shard) part() {
 // parted takes the news that the node by which an INVITE came ends.
 func (s *Shard) parted(node string, key uint64) {
 	if c, ok := s.invites[key]; ok && c.in != nil && c.in.reply.ViaNode == node {
-		c.in.reply = direct(c.in.reply)
+		c.in.reply = s.direct(c.in.reply)
 	}
 }
 
 // direct is a caller's address as this node reaches it by itself.
-func direct(t transport.Target) transport.Target {
+func (s *Shard) direct(t transport.Target) transport.Target {
+	t.Listener = s.ownListener(t)
 	t.ViaNode, t.Flow = "", 0
 	return t
+}
+
+// ownListener is the listener of ours that stands for the one of another node by
+// which a message came: nodes may list theirs in another order. -1 is none.
+func (s *Shard) ownListener(t transport.Target) int {
+	ip := t.Addr.Addr()
+	if i := t.Listener; i >= 0 && i < len(s.cfg.Listeners) {
+		if l := s.cfg.Listeners[i]; l.Transport == t.Transport && l.IPv6 == (ip.Is6() && !ip.Is4In6()) {
+			return i
+		}
+	}
+	if i, ok := s.listener(t.Transport, ip); ok {
+		return i
+	}
+	return -1
 }
 
 // loseRelay takes the loss of a node by which INVITEs came. It may live, and takes
@@ -44,7 +60,7 @@ func (s *Shard) loseRelay(node string) {
 		case c.phase == hunting && c.in != nil && c.in.reply.ViaNode == node:
 			lost = append(lost, c)
 		case c.answerTo.ViaNode == node:
-			c.answerTo = direct(c.answerTo)
+			c.answerTo = s.direct(c.answerTo)
 		}
 	}
 	slices.SortFunc(lost, func(a, b *Call) int { return strings.Compare(a.id, b.id) })

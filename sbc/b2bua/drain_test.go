@@ -452,3 +452,36 @@ func TestDEC19_AnAnswerOutlivesThePassingNode(t *testing.T) {
 	}
 	t.Errorf("the answer is not repeated:\n%s", b2.trace())
 }
+
+// Nodes of a site may list their listeners in another order: what the sibling says
+// of itself is its own listener of the same kind.
+func TestDEC19_ListenersInAnotherOrder(t *testing.T) {
+	p := newPair(t, "dal-2")
+	b2 := p.nodes["dal-2"]
+	b2.s.cfg.Listeners = []Listener{
+		{Transport: trunkgroup.UDP, Advertise: "[2001:db8::2]:5060", IPv6: true},
+		{Transport: trunkgroup.TCP, Advertise: "203.0.113.2:5060"},
+		{Transport: trunkgroup.UDP, Advertise: "203.0.113.2:5060"},
+	}
+	p.a.from(carrierAddr, invite{body: offer}.String())
+	p.exchange()
+	out := b2.take(pbx1Addr, "INVITE")
+	b2.from(pbx1Addr, reply(out, 200, "callee", answerSDP))
+	for _, x := range b2.sent {
+		if x.to.ViaNode == "dal-1" && x.to.Listener != 0 {
+			t.Errorf("the answer leaves by listener %d of the other node", x.to.Listener)
+		}
+	}
+	p.exchange()
+	ok := p.a.take(carrierAddr, "SIP/2.0 200")
+	if got := string(ok.Header(sip.Contact)); got != "<sip:203.0.113.2:5060>" {
+		t.Errorf("Contact %s", got)
+	}
+	b2.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	b2.from(pbx1Addr, calleeRequest(out, "callee", "BYE", 9, "", ""))
+	for _, x := range b2.sent {
+		if x.m.Method() == sip.BYE && (x.to.Listener != 2 || !strings.Contains(string(x.m.Raw()), "Via: SIP/2.0/UDP 203.0.113.2:5060")) {
+			t.Errorf("BYE by listener %d\n%s", x.to.Listener, x.m.Raw())
+		}
+	}
+}

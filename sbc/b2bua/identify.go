@@ -208,7 +208,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	c.a = &leg{
 		call: c, caller: true, callID: string(m.CallID()), localTag: c.tag, remoteTag: string(m.FromTag()),
 		local: withoutTag(m.Header(sip.To)), remote: withoutTag(m.Header(sip.From)),
-		remoteSeq: m.CSeq(), numbered: true, base: requestBase(p),
+		remoteSeq: m.CSeq(), numbered: true, base: s.requestBase(p),
 	}
 	c.a.localSeq = uint32(s.env.Random()>>40) | 1
 	c.a.setRoutes(m, false)
@@ -229,10 +229,10 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 // requestBase is where requests towards the caller go while its Contact says
 // nothing better: back to where the INVITE came from. The connection of a node
 // that passed the INVITE on is not ours, and soon nobody's (DEC-19).
-func requestBase(p *Packet) transport.Target {
-	t := transport.Target{Transport: p.Transport, Addr: p.Source, Listener: p.Listener, Node: p.Peer}
-	if p.Relay == "" {
-		t.Flow = p.Flow
+func (s *Shard) requestBase(p *Packet) transport.Target {
+	t := transport.Target{Transport: p.Transport, Addr: p.Source, Listener: p.Listener, Node: p.Peer, Flow: p.Flow}
+	if p.Relay != "" {
+		return s.direct(t)
 	}
 	return t
 }
