@@ -255,6 +255,9 @@ func (n *Node) Stop(ctx context.Context) error {
 }
 
 func (n *Node) tellRecord(r gossip.Record) {
+	if r.Key == keysRecord {
+		return
+	}
 	for _, f := range n.onRecord {
 		f(r)
 	}

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/tandem-sbc/tandem/cluster/gossip"
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
 )
@@ -54,8 +56,10 @@ func (n *Node) catchUp(p interconnect.Peer) {
 const maxBatch = 32 << 10
 
 // Records returns the latest record of every key and observer, this node's own
-// included.
-func (n *Node) Records() []gossip.Record { return n.gossip.Records() }
+// included; those that the cluster keeps for itself are left out.
+func (n *Node) Records() []gossip.Record {
+	return slices.DeleteFunc(n.gossip.Records(), func(r gossip.Record) bool { return r.Key == keysRecord })
+}
 
 // SetState tells the other nodes in which state this one is: StateReady,
 // StateDraining, or a word of the caller's own.

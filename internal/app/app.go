@@ -23,6 +23,7 @@ type App struct {
 	server  *sbc.Server // nil on a witness
 	watch   *watch
 	desk    *desk
+	keys    *keeper
 	drainer *drainer
 	recent  *recent.Ring // what the last calls asked
 	started time.Time
@@ -62,7 +63,11 @@ func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger
 // build wires the parts. It is one straight line, since the order is the
 // point: records before calls, the table before the sockets are read.
 func (a *App) build(ctx context.Context, build string) error {
-	node, err := newCluster(ctx, a.cfg, build, a.log)
+	var err error
+	if a.keys, err = newKeeper(a); err != nil {
+		return err
+	}
+	node, err := newCluster(ctx, a.cfg, a.keys.current(), build, a.log)
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.onStop("records and probes", a.watch.stop)
 	if !a.cfg.Witness {
-		if a.server, err = newServer(a.cfg, uint32(node.Boot()), node, a.watch, a.log); err != nil {
+		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
 		a.onStop("sip", a.stopCalls)
@@ -83,6 +88,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.drainer = newDrainer(a, a.cfg.Drain)
 	a.onStop("drain", a.drainer.close)
+	a.onStop("keys", a.keys.stop)
 	a.desk, err = newDesk(a, build)
 	if err != nil {
 		return err
@@ -128,6 +134,7 @@ func (a *App) Start() error {
 	if err := a.node.Start(); err != nil {
 		return fmt.Errorf("app: %w", err)
 	}
+	a.keys.start()
 	a.desk.start()
 	a.node.SetState(cluster.StateReady)
 	a.log.Info("node started", "boot", a.node.Boot(), "witness", a.cfg.Witness)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/cluster/dialmap"
-	"github.com/tandem-sbc/tandem/cluster/keyring"
 	"github.com/tandem-sbc/tandem/internal/config"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 	"github.com/tandem-sbc/tandem/trunkgroup/yamldoc"
@@ -57,21 +56,14 @@ func Initial(cfg *config.Config) ([]byte, error) {
 	return text, nil
 }
 
-func newCluster(ctx context.Context, cfg *config.Config, build string, log *slog.Logger) (*cluster.Node, error) {
-	var secrets [][]byte
-	for _, k := range cfg.Cluster.Keys {
-		secrets = append(secrets, k.Bytes())
-	}
-	keys, err := keyring.New(secrets...)
-	if err != nil {
-		return nil, fmt.Errorf("cluster key: %w", err)
-	}
+func newCluster(ctx context.Context, cfg *config.Config, trust *trust, build string, log *slog.Logger) (*cluster.Node, error) {
 	c := cluster.Config{
 		Cluster: cfg.Cluster.ID, Node: cfg.Name, Site: cfg.Site, Witness: cfg.Witness,
-		DataDir: cfg.DataDir, Keys: keys,
+		DataDir:      cfg.DataDir,
 		Interconnect: endpoint(cfg.Interconnect), Gossip: endpoint(cfg.Cluster.Gossip), Raft: endpoint(cfg.Cluster.Raft),
 		Build: build, Logger: log,
 	}
+	trust.apply(&c, cfg.Cluster.TLS.Plain)
 	for _, v := range cfg.Cluster.Voters {
 		c.Voters = append(c.Voters, cluster.Voter{Name: v.Name, Address: v.Address})
 	}
@@ -84,6 +76,7 @@ func newCluster(ctx context.Context, cfg *config.Config, build string, log *slog
 	if !cfg.Witness {
 		c.Compile = Compile
 	}
+	var err error
 	switch c.Initial, err = Initial(cfg); {
 	case err != nil && cluster.HasDocument(cfg.DataDir):
 		log.Warn("the document to begin with is of no use, and not needed: there is one in force", "error", err)

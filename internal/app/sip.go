@@ -15,9 +15,10 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, watch *watch, log *slog.Logger) (*sbc.Server, error) {
+func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Interconnect, watch *watch, log *slog.Logger) (*sbc.Server, error) {
+	trust := keys.current()
 	c := sbc.Config{
-		Node: cfg.Name, Site: cfg.Site, Boot: boot, Key: cfg.Cluster.Keys[0].Bytes(), Realm: cfg.SIP.Realm,
+		Node: cfg.Name, Site: cfg.Site, Boot: boot, Key: trust.secrets[0], OlderKeys: trust.secrets[1:], Seed: trust.seed, Realm: cfg.SIP.Realm,
 		ClockOffset: cfg.ClockOffset, MaxCalls: cfg.SIP.Limits.Calls, Shards: cfg.SIP.Shards,
 		Limits: transport.Limits{
 			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
@@ -30,21 +31,22 @@ func newServer(cfg *config.Config, boot uint32, inter sbc.Interconnect, watch *w
 		c.UserAgent = cfg.SIP.UserAgent
 	}
 	for _, l := range cfg.Listeners {
-		spec, err := listener(l)
+		spec, err := listener(l, keys)
 		if err != nil {
 			return nil, err
 		}
 		c.Listeners = append(c.Listeners, spec)
 	}
-	client, err := clientTLS(cfg.SIP.TLS)
+	client, err := newLiveTLS("client", cfg.SIP.TLS, clientTLS)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sip.tls: %w", err)
 	}
-	c.ClientTLS = client
+	keys.watchTLS(client)
+	c.ClientTLS = client.client
 	return sbc.New(c, inter, watch)
 }
 
-func listener(l config.Listener) (sbc.Listener, error) {
+func listener(l config.Listener, keys *keeper) (sbc.Listener, error) {
 	proto, err := trunkgroup.ParseTransport(l.Transport)
 	if err != nil {
 		return sbc.Listener{}, fmt.Errorf("listener %s: %w", l.Name, err)
@@ -57,9 +59,12 @@ func listener(l config.Listener) (sbc.Listener, error) {
 	case trunkgroup.UDP:
 		spec.Sockets = runtime.GOMAXPROCS(0)
 	case trunkgroup.TLS:
-		if spec.TLS, err = serverTLS(l.TLS); err != nil {
-			return spec, fmt.Errorf("listener %s: %w", l.Name, err)
+		live, err := newLiveTLS(l.Name, l.TLS, serverTLS)
+		if err != nil {
+			return spec, fmt.Errorf("listener %w", err)
 		}
+		keys.watchTLS(live)
+		spec.TLS = live.server()
 	}
 	return spec, nil
 }
@@ -81,7 +86,7 @@ func serverTLS(files config.TLS) (*tls.Config, error) {
 
 // clientTLS makes the configuration of connections that this node opens. The
 // member's certificate must be valid for its server name.
-func clientTLS(files config.TLS) (func(string) *tls.Config, error) {
+func clientTLS(files config.TLS) (*tls.Config, error) {
 	base := &tls.Config{MinVersion: tls.VersionTLS12}
 	if files.CA != "" {
 		roots, err := pool(files.CA)
@@ -93,15 +98,11 @@ func clientTLS(files config.TLS) (func(string) *tls.Config, error) {
 	if files.Cert != "" {
 		cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
 		if err != nil {
-			return nil, fmt.Errorf("sip.tls: certificate: %w", err)
+			return nil, fmt.Errorf("certificate: %w", err)
 		}
 		base.Certificates = []tls.Certificate{cert}
 	}
-	return func(serverName string) *tls.Config {
-		c := base.Clone()
-		c.ServerName = serverName
-		return c
-	}, nil
+	return base, nil
 }
 
 func pool(file string) (*x509.CertPool, error) {
