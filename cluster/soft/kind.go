@@ -79,7 +79,7 @@ func (r Rule) withDefaults() Rule {
 func DefaultRules() map[Kind]Rule {
 	return map[Kind]Rule{
 		KindCall:     {Linger: time.Hour},
-		KindBinding:  {Keep: true, Versioned: true},
+		KindBinding:  {Keep: true, Versioned: true, MaxTTL: 2 * time.Hour},
 		KindAffinity: {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},

@@ -17,10 +17,13 @@ func (s *Store) merge(from string, d *delta) {
 		if !asked {
 			return // a repetition
 		}
-		o.tip, o.base, o.resync = 0, d.tip, true
+		o.restart(d.tip)
 		o.mark++
+		o.partial = false
 		s.stats.Resyncs++
 	}
+	// Another copy may lack what its node has dropped already.
+	o.partial = o.partial || d.node != from || !o.live
 	if d.from > o.tip {
 		if o.asked == "" {
 			s.stats.Gaps++
@@ -50,13 +53,14 @@ func (s *Store) merge(from string, d *delta) {
 }
 
 // complete ends a resync: what it did not confirm its owner does not have any more.
+// What is above the tip is known from a source that knew more.
 func (s *Store) complete(o *origin) {
 	if !o.resync {
 		return
 	}
-	o.resync, o.partial = false, o.partial && !o.live
+	o.resync = false
 	for _, at := range slices.Clone(o.after(0)) {
-		if e := at.e; !e.removed && e.mark != o.mark {
+		if e := at.e; !e.removed && e.mark != o.mark && e.seq <= o.tip {
 			if !e.tombstone {
 				s.tell(e, OwnerLost)
 			}

@@ -44,11 +44,11 @@ func (s *Store) NodeLost(now time.Time, node string, heard time.Time) {
 		s.names = slices.Delete(s.names, at, at+1)
 	}
 	for _, o := range slices.Clone(s.order) {
-		if o.asked == node {
-			o.asked = ""
-		}
 		if o.node == node && o.live {
 			s.bury(o, heard)
+		}
+		if o.asked == node {
+			o.giveUp()
 		}
 	}
 }
@@ -138,13 +138,7 @@ func (s *Store) Deadline() time.Time {
 func (s *Store) Advance(now time.Time) {
 	s.now = now
 	for len(s.expiry) > 0 && !now.Before(s.expiry[0].expires) {
-		e := s.expiry[0]
-		if e.tombstone {
-			e.origin.floor = max(e.origin.floor, e.seq)
-		} else {
-			s.tell(e, Expired)
-		}
-		s.discard(e)
+		s.expire(s.expiry[0])
 	}
 	for _, o := range slices.Clone(s.order) {
 		if !o.live {
@@ -152,7 +146,7 @@ func (s *Store) Advance(now time.Time) {
 		}
 		if o.asked != "" && !now.Before(o.askedAt.Add(s.cfg.Retry)) {
 			peer := o.asked
-			o.asked = ""
+			o.giveUp()
 			s.sendHave(peer, true)
 		}
 	}

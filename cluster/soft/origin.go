@@ -21,6 +21,7 @@ type origin struct {
 
 	resync bool   // the whole origin is being fetched anew
 	base   uint64 // the source's tip when that began
+	prior  uint64 // the own tip when that began
 	mark   uint32 // number of the resync
 	// partial: entries were dropped that the owner may still have.
 	partial bool
@@ -40,6 +41,24 @@ type slot struct {
 
 func newOrigin(node string, boot uint64) *origin {
 	return &origin{node: node, boot: boot, entries: make(map[ref]*entry), sorted: true}
+}
+
+// restart begins a resync.
+func (o *origin) restart(base uint64) {
+	if !o.resync {
+		o.prior = o.tip
+	}
+	o.tip, o.base, o.resync = 0, base, true
+}
+
+// giveUp ends the wait for an answer. A resync whose source is gone ends too: what was
+// there before it and what came by it stays.
+func (o *origin) giveUp() {
+	direct := o.asked == o.node && o.live
+	o.asked = ""
+	if o.resync && !direct {
+		o.resync, o.partial, o.tip = false, true, max(o.tip, o.prior)
+	}
 }
 
 // insert takes an entry whose seq is set.

@@ -21,7 +21,7 @@ func (s *Store) evict() bool {
 		e := s.cache[0]
 		s.cache[0] = nil
 		s.cache = s.cache[1:]
-		if e.removed {
+		if e.removed || e.tombstone {
 			continue
 		}
 		s.tell(e, Evicted)
@@ -39,7 +39,7 @@ func (s *Store) tidyCache() {
 	}
 	kept := make([]*entry, 0, s.evictable())
 	for _, e := range s.cache {
-		if !e.removed {
+		if !e.removed && !e.tombstone {
 			kept = append(kept, e)
 		}
 	}

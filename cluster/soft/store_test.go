@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func put(t testing.TB, s *Store, now time.Time, kind Kind, key, value string, ttl time.Duration) {
+func put(t tester, s *Store, now time.Time, kind Kind, key, value string, ttl time.Duration) {
 	t.Helper()
 	if err := s.Put(now, kind, key, []byte(value), ttl); err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func (s *Store) compare(from string, list []vector) {
 		if o == s.own || v.tip == 0 {
 			continue
 		}
-		direct := v.node == from
+		direct := v.node == from && !v.dead // and not an earlier process of it
 		known := o != nil
 		switch {
 		case !known && s.nodes[v.node] == liveness{true, v.boot} && !direct:
@@ -95,7 +95,7 @@ func (s *Store) compare(from string, list []vector) {
 			}
 		}
 		if o.partial && direct {
-			o.tip, o.resync = 0, false // all of it, from the beginning
+			o.restart(0) // all of it
 		}
 		wants = append(wants, s.ask(o, from))
 	}
@@ -118,8 +118,8 @@ func (s *Store) ask(o *origin, peer string) want {
 // forgotten already, the origin is sent from its beginning.
 func (s *Store) serve(to string, w want) {
 	o := s.origins[originKey{w.node, w.boot}]
-	if o == nil || o.resync {
-		return
+	if o == nil || o.resync || w.after > o.tip {
+		return // what there is here is of no use to the asker
 	}
 	after, reset := w.after, false
 	if after == 0 || o.floor > max(after, w.base) {
@@ -146,7 +146,10 @@ func (s *Store) send(o *origin, to []string, after uint64, limit int, reset bool
 		d.from, d.reset, body, entries = d.to, false, body[:0], 0
 	}
 	for _, at := range log {
-		if at.e.removed || at.e.seq != at.seq {
+		if at.seq > o.tip {
+			break // known by chance, without what lies between
+		}
+		if at.e.removed {
 			continue
 		}
 		if len(body) >= s.cfg.Chunk {

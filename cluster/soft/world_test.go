@@ -6,15 +6,21 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 	"time"
 )
+
+// tester is what testing.T and rapid.T have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // world is some stores and a network between them, in virtual time.
 type world struct {
-	t      testing.TB
+	t      tester
 	now    time.Time
 	names  []string
 	stores map[string]*Store
@@ -22,7 +28,8 @@ type world struct {
 	cut    map[[2]string]bool
 	loss   int // of 100 frames
 	dup    int
-	delay  time.Duration // at most; frames overtake each other
+	way    time.Duration // of a frame, beside
+	delay  time.Duration // of up to so much; frames overtake each other
 	rng    *rand.Rand
 	wire   []flight
 	rules  map[Kind]Rule
@@ -38,9 +45,10 @@ type flight struct {
 	frame    []byte
 }
 
-func newWorld(t testing.TB, seed uint64, names ...string) *world {
+func newWorld(t tester, seed uint64, names ...string) *world {
 	w := &world{
 		t: t, now: epoch, stores: map[string]*Store{}, boots: map[string]uint64{}, cut: map[[2]string]bool{},
+		way: time.Millisecond,
 		rng: rand.New(rand.NewPCG(seed, 1)),
 	}
 	for _, n := range names {
@@ -119,7 +127,7 @@ func (w *world) flush() {
 				copies = 2
 			}
 			for range copies {
-				f := flight{n: len(w.wire), from: name, to: m.To, boot: w.boots[m.To], frame: m.Frame, at: w.now.Add(time.Millisecond)}
+				f := flight{n: len(w.wire), from: name, to: m.To, boot: w.boots[m.To], frame: m.Frame, at: w.now.Add(w.way)}
 				if w.delay > 0 {
 					f.at = f.at.Add(time.Duration(w.rng.Int64N(int64(w.delay))))
 				}
@@ -175,7 +183,7 @@ func (w *world) step() {
 			continue
 		}
 		if err := s.Receive(w.now, f.from, f.frame); err != nil {
-			w.t.Fatalf("%s refuses a frame of %s: %v", f.to, f.from, err)
+			w.t.Fatalf("%s refuses a frame of %s: %v: %x", f.to, f.from, err, f.frame)
 		}
 		w.stores[f.to].check(w.t)
 	}
@@ -193,7 +201,7 @@ func (w *world) step() {
 
 // check verifies the counts and indexes of a store; large ones are looked at by
 // their tests only.
-func (s *Store) check(t testing.TB) {
+func (s *Store) check(t tester) {
 	t.Helper()
 	if s.count > 2000 {
 		return
@@ -201,7 +209,7 @@ func (s *Store) check(t testing.TB) {
 	s.verify(t)
 }
 
-func (s *Store) verify(t testing.TB) {
+func (s *Store) verify(t tester) {
 	t.Helper()
 	count, octets, expiring := 0, 0, 0
 	var kinds [maxKind + 1]int
@@ -252,6 +260,29 @@ func picture(s *Store, kinds ...Kind) string {
 	return b.String()
 }
 
+// vectors shows what everybody knows of everybody.
+func (w *world) vectors() string {
+	var b bytes.Buffer
+	for _, name := range w.names {
+		if s := w.stores[name]; s != nil {
+			for _, o := range s.order {
+				fmt.Fprintf(&b, "%s of %s/%d: tip %d floor %d live %v partial %v resync %v asked %q entries %d\n",
+					name, o.node, o.boot, o.tip, o.floor, o.live, o.partial, o.resync, o.asked, len(o.entries))
+			}
+		}
+	}
+	return b.String()
+}
+
+// agreed tells whether all living stores show the same.
+func (w *world) agreed(kinds ...Kind) bool {
+	seen := map[string]bool{}
+	for _, s := range w.stores {
+		seen[picture(s, kinds...)] = true
+	}
+	return len(seen) == 1
+}
+
 // agree fails unless all living stores show the same.
 func (w *world) agree(kinds ...Kind) string {
 	w.t.Helper()
@@ -266,7 +297,7 @@ func (w *world) agree(kinds ...Kind) string {
 		case of == "":
 			first, of = p, name
 		case p != first:
-			w.t.Fatalf("after %v %s shows\n%s%s shows\n%s", w.now.Sub(epoch), of, first, name, p)
+			w.t.Fatalf("after %v %s shows\n%s%s shows\n%s%s", w.now.Sub(epoch), of, first, name, p, w.vectors())
 		}
 	}
 	return first
