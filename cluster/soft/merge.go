@@ -14,8 +14,8 @@ func (s *Store) merge(from string, d *delta) {
 	}
 	asked := o.asked == from
 	if d.reset {
-		if !asked {
-			return // a repetition
+		if !asked || d.tip < max(o.tip, o.prior) && !o.live {
+			return // a repetition, or of a copy that has less
 		}
 		o.restart(d.tip)
 		o.mark++

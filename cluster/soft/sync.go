@@ -118,7 +118,7 @@ func (s *Store) ask(o *origin, peer string) want {
 // forgotten already, the origin is sent from its beginning.
 func (s *Store) serve(to string, w want) {
 	o := s.origins[originKey{w.node, w.boot}]
-	if o == nil || o.resync || w.after > o.tip {
+	if o == nil || o.resync || o.tip == 0 || w.after > o.tip {
 		return // what there is here is of no use to the asker
 	}
 	after, reset := w.after, false
