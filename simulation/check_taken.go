@@ -41,10 +41,10 @@ func (w *world) checkTaken(c *call, records []*cdr.Record) {
 	}
 }
 
-// reached tells whether a callee that was well had the call.
+// reached tells whether a callee had the call that could say what became of it.
 func (c *call) reached() bool {
 	for _, l := range c.legs {
-		if l.mood == good && (l.rang || l.code >= 200) {
+		if l.rang || l.code == 486 || l.code == 603 || l.code == 200 {
 			return true
 		}
 	}

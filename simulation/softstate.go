@@ -49,7 +49,7 @@ func (n *node) flushSoft() {
 		x := n.w.nodeNamed(m.To)
 		n.frame(x, m.Frame, func() {
 			if err := x.shelf.store.Receive(x.now(), n.name, m.Frame); err != nil {
-				n.w.fault("%s cannot read soft state of %s: %v", x.name, n.name, err)
+				n.w.fault("%s cannot read soft state of %s: %v: %x", x.name, n.name, err, m.Frame)
 			}
 		})
 	}
