@@ -141,6 +141,15 @@ func (l *Load) Counts() (c Counts) {
 // SetRate changes the calls per second of a running Run; 0 pauses it.
 func (l *Load) SetRate(rate float64) { l.do(func(now time.Time) { l.pace.setRate(now, rate) }) }
 
+// Finish makes a running Run begin no further call: it returns once those that were
+// begun have ended.
+func (l *Load) Finish() {
+	l.do(func(time.Time) {
+		l.pace.finish()
+		l.pace.settle()
+	})
+}
+
 // Run places calls at the configured rate until Calls or Duration is reached or
 // the context ends, waits until all have ended, and reports. When the context
 // ends, calls that ring are cancelled and those that are up are hung up.
