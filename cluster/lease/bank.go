@@ -151,9 +151,9 @@ func (x *entry) grant() {
 	}
 	x.share()
 	x.answer()
-	e.due(e.now.Add(e.refresh()))
+	x.due(e.now.Add(e.refresh()))
 	if !b.full || len(b.passed) > 0 {
-		e.due(e.now.Add(settle / 4))
+		x.due(e.now.Add(settle / 4))
 	}
 }
 
@@ -199,10 +199,26 @@ func (x *entry) complete() bool {
 
 // supply is how many rights there are to hand out, those that are out included.
 func (x *entry) supply() int {
-	if !x.bank.full {
+	switch {
+	case x.e.knows() && x.e.stranded():
+		return x.part()
+	case !x.bank.full:
 		return x.bank.pool
 	}
 	return max(0, x.rights())
+}
+
+// part is what an island of the site has for itself, which has no way to know
+// whether the others live: its proportion. What the others may hold is added,
+// since out counts it.
+func (x *entry) part() int {
+	live := x.live()
+	n := max(0, x.rights()) * len(live) / x.e.mates()
+	n += x.bank.out()
+	for _, a := range live {
+		n -= a.share
+	}
+	return n
 }
 
 // out is the most that all nodes together hold.

@@ -108,6 +108,8 @@ type entry struct {
 	bank  *bank // nil when this node grants nothing of it
 	rows  rows
 	heard map[string]time.Time // site -> when its grantor last wrote of this limit
+	next  time.Time            // when to look at it again
+	uses  uses
 }
 
 // New returns an engine for the meters of a set, which must be used by no other.
@@ -175,10 +177,16 @@ func (e *Engine) Advance(now time.Time) {
 	e.now = now
 	e.next = time.Time{}
 	for _, x := range e.order {
-		if x.limited() {
-			x.report()
-			x.grant()
+		if !x.limited() {
+			continue
 		}
+		if now.Before(x.next) && x.meter.Missed() == x.hold.missed {
+			e.due(x.next)
+			continue
+		}
+		x.next = time.Time{}
+		x.report()
+		x.grant()
 	}
 }
 
@@ -190,6 +198,14 @@ func (e *Engine) due(t time.Time) {
 	if e.next.IsZero() || t.Before(e.next) {
 		e.next = t
 	}
+}
+
+// due asks for the limit to be looked at again at t.
+func (x *entry) due(t time.Time) {
+	if x.next.IsZero() || t.Before(x.next) {
+		x.next = t
+	}
+	x.e.due(t)
 }
 
 // Output returns what is to be sent, and forgets it. Frames may be lost,

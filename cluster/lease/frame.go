@@ -214,7 +214,7 @@ func (e *Engine) take(from *node, r *record) {
 	case kindSite:
 		x.asked(from, r)
 	}
-	e.due(e.now)
+	x.due(e.now)
 }
 
 // send queues a record; one for this node itself is carried out at once.

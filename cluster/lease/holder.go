@@ -52,9 +52,9 @@ func (x *entry) report() {
 			flags: flagIf(is.hungry, flagHungry), sent: uint64(e.now.Sub(e.start)), rows: nil,
 		})
 	}
-	e.due(due)
+	x.due(due)
 	if h.hungry || h.want > 0 {
-		e.due(e.now.Add(poll))
+		x.due(e.now.Add(poll))
 	}
 }
 
@@ -141,7 +141,10 @@ func (x *entry) granted(from string, r *record) {
 	} else {
 		x.meter.SetFull(time.Time{})
 	}
-	e.due(e.now)
+	if from != e.cfg.Node {
+		x.uses = uses{site: r.used, others: map[string]int{"": r.want}}
+	}
+	x.due(e.now)
 }
 
 func flagIf(yes bool, f byte) byte {

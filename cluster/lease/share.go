@@ -106,19 +106,22 @@ func (x *entry) answer() {
 		if b.full && !a.knows.covers(x.rows, e.cfg.Site) {
 			flags |= flagAsk // it has to know of what was moved, and to say so
 			again = again || e.now.Sub(a.toldAt) >= siteRepeat
-			e.due(e.now.Add(siteRepeat))
+			x.due(e.now.Add(siteRepeat))
 		}
 		if !a.joined || !a.owed && flags == a.told && !again {
 			continue
 		}
 		a.owed, a.told, a.toldAt = false, flags, e.now
-		x.send(a.name, record{kind: kindGrant, flags: flags, term: b.term, seq: a.seq, share: a.target, sent: a.sent})
+		x.send(a.name, record{
+			kind: kindGrant, flags: flags, term: b.term, seq: a.seq, share: a.target, sent: a.sent,
+			used: x.siteUsed(), want: x.uses.elsewhere(),
+		})
 		if x.bank != b {
 			return
 		}
 	}
 	if hungry {
-		e.due(e.now.Add(poll))
+		x.due(e.now.Add(poll))
 	}
 }
 

@@ -77,7 +77,7 @@ func (x *entry) synced() bool {
 			s.asked = e.now
 			x.send(to, record{kind: kindSite, flags: flagAsk, rows: x.shown()})
 		}
-		e.due(e.now.Add(siteRepeat))
+		x.due(e.now.Add(siteRepeat))
 	}
 	return all
 }
@@ -109,7 +109,7 @@ func (x *entry) exchange() {
 			s.asking, s.pending = time.Time{}, false
 			continue
 		}
-		r := record{kind: kindSite, rows: x.shown()}
+		r := record{kind: kindSite, rows: x.shown(), used: x.siteUsed()}
 		if short > 0 && !e.now.Before(s.empty) && e.since(s.asked) >= siteRepeat {
 			r.want, r.flags = short, flagAsk
 			s.asked = e.now
@@ -120,13 +120,13 @@ func (x *entry) exchange() {
 		if short == 0 {
 			s.asking = time.Time{}
 		}
-		if r.want > 0 || len(x.rows) > 0 && e.since(s.wrote) >= e.refresh() {
+		if r.want > 0 || e.since(s.wrote) >= e.refresh() {
 			s.wrote = e.now
 			x.send(to, r)
 		}
 	}
 	if short > 0 {
-		e.due(e.now.Add(poll))
+		x.due(e.now.Add(poll))
 	}
 }
 
@@ -182,6 +182,9 @@ func (x *entry) asked(from *node, r *record) {
 	}
 	s := b.site(from.Site)
 	s.synced = true
+	if r.used > 0 || r.flags == 0 {
+		x.uses.set(from.Site, r.used)
+	}
 	s.asking = time.Time{}
 	if r.flags&flagFull != 0 {
 		s.empty = e.now.Add(wantFor / 2)
@@ -244,7 +247,7 @@ func (x *entry) lend(live []*account, short int) {
 			s.want, s.pending = max(0, s.want-give), false
 			s.wrote = time.Time{}
 			free -= give
-			e.due(e.now)
+			x.due(e.now)
 		} else if s.pending && s.want > 0 && x.spent() {
 			if to := e.grantor(x.limit.Key, p); to != "" {
 				x.send(to, record{kind: kindSite, flags: flagFull, rows: x.shown()})

@@ -25,6 +25,9 @@ func (e *Engine) SetNodes(now time.Time, list []Node) {
 			n.State, n.since = Silent, now
 		}
 	}
+	for _, x := range e.order {
+		x.next = now
+	}
 	e.next = now
 }
 
@@ -102,6 +105,35 @@ func (e *Engine) lost(site string) (last time.Time) {
 		}
 	}
 	return last
+}
+
+// stranded reports whether this node sees only some nodes of its site, has done
+// so for long, and cannot know whether the others live.
+func (e *Engine) stranded() bool {
+	if e.majority() {
+		return false
+	}
+	any := false
+	for _, n := range e.nodes {
+		if e.mate(n) && n.State == Silent {
+			any = true
+			if e.now.Sub(n.since) < e.cfg.DeadAfter {
+				return false
+			}
+		}
+	}
+	return any
+}
+
+// mates is how many nodes the site has, this one included.
+func (e *Engine) mates() int {
+	n := 1
+	for _, p := range e.nodes {
+		if e.mate(p) {
+			n++
+		}
+	}
+	return n
 }
 
 // grantor is the node that rendezvous hashing over the live nodes of a site names
