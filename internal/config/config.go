@@ -31,6 +31,7 @@ type Config struct {
 	SIP          SIP
 	DNS          DNS
 	Drain        Drain
+	SoftState    SoftState
 }
 
 // Endpoint is an address that this node binds, and the one that others are told.
@@ -131,6 +132,9 @@ type CDR struct {
 	Path string
 	// RotateSize is the size in bytes at which the file is renamed and a new one begun.
 	RotateSize int64
+	// CloseAfter is for how long another node must be gone before this one writes records of its calls
+	// (DEC-24).
+	CloseAfter time.Duration
 }
 
 // Log says what is logged to standard error.

@@ -29,6 +29,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.CDR = CDR{
 		Path:       c.path(f.CDR.Path),
 		RotateSize: c.size("cdr.rotate_size", f.CDR.RotateSize, 1<<20, 1<<40),
+		CloseAfter: c.duration("cdr.close_after", f.CDR.CloseAfter, time.Second, 24*time.Hour),
 	}
 	if cfg.CDR.Path == "" {
 		cfg.CDR.Path = filepath.Join(cfg.DataDir, "cdr.jsonl")
@@ -36,6 +37,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.Log = c.log(&f.Log)
 	cfg.SIP = c.sip(f)
 	cfg.Drain = c.drain(&f.Drain)
+	cfg.SoftState = c.softState(&f.SoftState)
 	for i, s := range f.DNS.Servers {
 		cfg.DNS.Servers = append(cfg.DNS.Servers, c.addrPort(index("dns.servers", i), s, "192.0.2.53:53", true))
 	}

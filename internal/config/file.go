@@ -18,6 +18,7 @@ type file struct {
 	SIP          fileSIP        `mapstructure:"sip"`
 	DNS          fileDNS        `mapstructure:"dns"`
 	Drain        fileDrain      `mapstructure:"drain"`
+	SoftState    fileSoftState  `mapstructure:"soft_state"`
 }
 
 type fileEndpoint struct {
@@ -93,6 +94,7 @@ type fileAdmin struct {
 type fileCDR struct {
 	Path       string `mapstructure:"path"`
 	RotateSize string `mapstructure:"rotate_size"`
+	CloseAfter string `mapstructure:"close_after"`
 }
 
 type fileLog struct {
@@ -135,11 +137,12 @@ type fileDNS struct {
 func defaults() file {
 	return file{
 		DataDir: "/var/lib/tandem", ClockOffset: "0s",
-		Admin:   fileAdmin{Address: "unix:/run/tandem/admin.sock"},
-		CDR:     fileCDR{RotateSize: "100MiB"},
-		Cluster: fileCluster{Reload: "5s"},
-		Log:     fileLog{Level: "info", Format: "json"},
-		Drain:   fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
+		Admin:     fileAdmin{Address: "unix:/run/tandem/admin.sock"},
+		SoftState: fileSoftState{Entries: 500_000, Size: "512MiB"},
+		CDR:       fileCDR{RotateSize: "100MiB", CloseAfter: "60s"},
+		Cluster:   fileCluster{Reload: "5s"},
+		Log:       fileLog{Level: "info", Format: "json"},
+		Drain:     fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
 			UserAgent: "Tandem",
 			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},

@@ -21,9 +21,10 @@ type Log struct {
 	stop    sync.Once
 	giveUp  sync.Once
 
-	written, refused, unusable, errors, bytes atomic.Uint64
-	failingSince                              atomic.Int64 // Unix milliseconds, 0 = works
-	left                                      atomic.Int64 // records that Stop gave up
+	accepted, written, refused, unusable, errors, bytes atomic.Uint64
+
+	failingSince atomic.Int64 // Unix milliseconds, 0 = works
+	left         atomic.Int64 // records that Stop gave up
 }
 
 // Open opens the file, repairs its end and starts the writer.
@@ -56,6 +57,7 @@ func (l *Log) Write(r Record) bool {
 		l.refused.Add(1)
 		return false
 	}
+	l.accepted.Add(1) // before the push: see Mark
 	l.queue.push(r)
 	select {
 	case l.wake <- struct{}{}:
