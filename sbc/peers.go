@@ -40,6 +40,7 @@ func (s *Server) SetPeers(list []Peer) {
 			})
 		}
 	}
+	s.phase.Store(s.phaseOf(list))
 	old := s.peers.Swap(next)
 	s.siblingsChanged()
 	for name, was := range old.byName {

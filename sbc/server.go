@@ -48,6 +48,7 @@ type Server struct {
 	panics   atomic.Uint64
 	started  atomic.Bool
 	isolated atomic.Bool
+	phase    atomic.Uint64 // of this node's round robins
 	draining draining
 	stopped  chan struct{}
 	running  sync.WaitGroup

@@ -246,7 +246,7 @@ func (sh *shard) Turn(g *trunkgroup.Group) uint64 {
 	if g.Index >= len(r.turns) || r.table.Group(g.Name) != g {
 		return sh.rng.Uint64() // the table was swapped under a call
 	}
-	return r.turns[g.Index].Add(1) - 1
+	return r.turn(g, sh.server.phase.Load())
 }
 
 // Isolated implements b2bua.Env.
