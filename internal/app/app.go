@@ -25,6 +25,7 @@ type App struct {
 	desk    *desk
 	keys    *keeper
 	drainer *drainer
+	limits  *limits      // nil on a witness
 	recent  *recent.Ring // what the last calls asked
 	started time.Time
 
@@ -80,6 +81,10 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.onStop("records and probes", a.watch.stop)
 	if !a.cfg.Witness {
+		if a.limits, err = newLimits(a); err != nil {
+			return err
+		}
+		a.onStop("limits", a.limits.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
@@ -127,6 +132,9 @@ func (a *App) Failed() <-chan error { return a.failed }
 // Start lets the node work: it publishes the last known good table, reads from
 // the SIP sockets, then meets the other nodes (DEC-14).
 func (a *App) Start() error {
+	if a.limits != nil {
+		a.limits.start()
+	}
 	a.watch.start()
 	if a.server != nil {
 		a.server.Start()

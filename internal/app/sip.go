@@ -23,9 +23,10 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		Limits: transport.Limits{
 			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
 		},
-		Timers:  transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
-		Traffic: func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP()} },
-		Logger:  log.With("component", "sip"),
+		Timers:     transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
+		CallLimits: watch.app.limits,
+		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP()} },
+		Logger:     log.With("component", "sip"),
 	}
 	if cfg.SIP.UserAgent != "-" {
 		c.UserAgent = cfg.SIP.UserAgent

@@ -106,6 +106,7 @@ func (w *watch) serve(server *sbc.Server) {
 	node.OnPeer(func(interconnect.Peer) { w.peers() })
 	node.OnMembers(func([]gossip.Member) { w.peers() })
 	node.OnFrame(sbc.FirstFrame, sbc.LastFrame, server.Frame)
+	node.OnFrame(limitFrame, limitFrame, w.app.limits.frame)
 	node.OnFrame(evidenceFrame, evidenceFrame, func(from string, _ byte, payload []byte) { w.monitor.Frame(from, payload) })
 }
 
@@ -147,6 +148,7 @@ func (w *watch) table(t *trunkgroup.Table) {
 func (w *watch) board(b *verdict.Board) {
 	if w.server != nil && b.Table != nil {
 		w.meter.table(b.Table)
+		w.app.limits.table(b.Table)
 		w.server.Publish(b.Table, b.View)
 		_, w.drained = b.Drained[w.app.cfg.Site]
 		w.hush()
@@ -208,6 +210,7 @@ func (w *watch) peers() {
 		}
 	}
 	w.server.SetPeers(list)
+	w.app.limits.look()
 	w.monitor.SetPeers(answer)
 	w.monitor.SetNodes(live)
 }

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/lease"
+)
+
+const (
+	// lostEvery is the pause between two looks whether the process of a node that
+	// is away still listens.
+	lostEvery   = time.Second
+	lostTimeout = time.Second
+	// rosterKeep is how long a node that is gone for good is remembered.
+	rosterKeep = 7 * 24 * time.Hour
+)
+
+// roster remembers which nodes there are, also over a restart: a node that starts
+// alone must know that others may hold rights (DEC-10).
+type roster struct {
+	self string
+	file string
+
+	mu    sync.Mutex
+	known map[string]rosterNode
+	dead  map[string]uint64 // nodes whose process refuses connections, with the boot that did last
+}
+
+// rosterNode is one other node as it was last seen.
+type rosterNode struct {
+	Site    string    `json:"site"`
+	Witness bool      `json:"witness,omitempty"`
+	Boot    uint64    `json:"boot"`
+	Seen    time.Time `json:"seen"`
+	address string
+}
+
+// openRoster reads the file; that there is none yet is fine.
+func openRoster(dir, self string) (*roster, error) {
+	r := &roster{self: self, file: filepath.Join(dir, "nodes.json"), known: make(map[string]rosterNode), dead: make(map[string]uint64)}
+	text, err := os.ReadFile(r.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil
+	case err != nil:
+		return nil, fmt.Errorf("nodes of the cluster: %w", err)
+	}
+	if err := json.Unmarshal(text, &r.known); err != nil {
+		return nil, fmt.Errorf("nodes of the cluster: %s: %w; delete the file while the other nodes run", r.file, err)
+	}
+	return r, nil
+}
+
+func (r *roster) empty() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.known) == 0
+}
+
+// nodes returns all other nodes with what is known of their life.
+func (r *roster) nodes(node *cluster.Node) []lease.Node {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	witness := make(map[string]bool)
+	for _, m := range node.Members() {
+		witness[m.Name] = m.Meta.Witness
+	}
+	changed := false
+	up := make(map[string]bool)
+	for _, p := range node.Peers() {
+		if p.Name == r.self || p.Site == "" {
+			continue
+		}
+		old, was := r.known[p.Name]
+		n := rosterNode{Site: p.Site, Witness: old.Witness, Boot: max(old.Boot, p.Boot), Seen: old.Seen, address: p.Address}
+		if w, ok := witness[p.Name]; ok {
+			n.Witness = w
+		}
+		if p.Up {
+			up[p.Name] = true
+			if now.Sub(n.Seen) > time.Hour {
+				n.Seen = now
+			}
+			delete(r.dead, p.Name)
+		}
+		r.known[p.Name] = n
+		changed = changed || !was || old.Site != n.Site || old.Witness != n.Witness || !old.Seen.Equal(n.Seen)
+	}
+	var list []lease.Node
+	for name, n := range r.known {
+		if !up[name] && !n.Seen.IsZero() && now.Sub(n.Seen) > rosterKeep {
+			delete(r.known, name)
+			changed = true
+			continue
+		}
+		l := lease.Node{Name: name, Site: n.Site, Boot: n.Boot, Witness: n.Witness}
+		switch boot, dead := r.dead[name]; {
+		case up[name]:
+			l.State = lease.Up
+		case dead && boot == n.Boot:
+			l.State = lease.Dead
+		}
+		list = append(list, l)
+	}
+	if changed {
+		r.save()
+	}
+	return list
+}
+
+// save writes the file; what is lost by a failure is learned again.
+func (r *roster) save() {
+	text, err := json.Marshal(r.known)
+	if err != nil {
+		return
+	}
+	fresh := r.file + ".new"
+	if os.WriteFile(fresh, text, 0o600) == nil {
+		_ = os.Rename(fresh, r.file)
+	}
+}
+
+// lost returns the addresses of nodes that are away and not known to be dead.
+func (r *roster) lost(node *cluster.Node) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make(map[string]string)
+	for _, p := range node.Peers() {
+		n := r.known[p.Name]
+		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" {
+			list[p.Name] = n.address
+		}
+	}
+	return list
+}
+
+// refused notes that a node's process is gone.
+func (r *roster) refused(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dead[name] = r.known[name].Boot
+}
+
+// watchLost asks the hosts of nodes that are away whether the process still
+// listens. A connection that is refused is a proof that it does not, and all its
+// calls are gone with it; silence proves nothing.
+func (l *limits) watchLost(ctx context.Context) {
+	tick := time.NewTicker(lostEvery)
+	defer tick.Stop()
+	dialer := net.Dialer{Timeout: lostTimeout}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for name, address := range l.roster.lost(l.app.node) {
+			conn, err := dialer.DialContext(ctx, "tcp", address)
+			if err == nil {
+				_ = conn.Close()
+			}
+			if errors.Is(err, syscall.ECONNREFUSED) {
+				l.roster.refused(name)
+				l.look()
+			}
+		}
+	}
+}
