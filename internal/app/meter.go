@@ -65,6 +65,9 @@ func clusterState(a *App) metrics.Cluster {
 		Commit: st.Raft.Commit, Applied: st.Raft.Applied,
 		Version: st.Running, VersionSince: st.PublishedAt,
 	}
+	if k, ok := a.node.Canary(); ok {
+		c.Canary = k.Site
+	}
 	states := map[string]string{}
 	for _, m := range st.Members {
 		states[m.Name] = m.Meta.State

@@ -53,6 +53,9 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerConfig(api)
 	if b.Knobs != nil {
 		s.registerKnobs(api)
+	} else {
+		mux.HandleFunc("/v1/knobs", absent)
+		mux.HandleFunc("/v1/sites/", absent)
 	}
 	s.registerDrain(api)
 	if b.Calls != nil {

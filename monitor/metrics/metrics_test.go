@@ -55,7 +55,7 @@ func busy(t testing.TB) *Metrics {
 		Cluster: func() Cluster {
 			return Cluster{
 				Nodes: map[NodeState]int{{"dallas", "ready"}: 2, {"ashburn", "lost"}: 1}, Peers: []Peer{{"ash-1", "ashburn", true, 35 * time.Millisecond}},
-				RaftState: "follower", HasLeader: true, Term: 4, Commit: 9, Applied: 9, LastContact: time.Second, Version: table.Version(), VersionSince: start,
+				RaftState: "follower", HasLeader: true, Term: 4, Commit: 9, Applied: 9, LastContact: time.Second, Version: table.Version(), VersionSince: start, Canary: "ashburn",
 			}
 		},
 		CDR: map[string]func() cdrlog.Stats{"file": func() cdrlog.Stats { return cdrlog.Stats{Written: 5, Refused: 1, Backlog: 2, Failing: true} }},
@@ -131,6 +131,8 @@ func TestPage(t *testing.T) {
 		`tandem_trunk_member_probes_total{result="transport_error",trunk_group="carrier-a"} 1`,
 		`tandem_trunk_member_probe_duration_seconds_count{trunk_group="carrier-a"} 2`,
 		`tandem_site_panic{site="dallas"} 0`,
+		`tandem_site_drained{site="dallas"} 0`,
+		`tandem_config_canary{site="ashburn"} 1`,
 		`tandem_calls_active{direction="outbound",trunk_group="carrier-a"} 1`,
 		`tandem_calls_total{direction="outbound",result="answered",trunk_group="carrier-a"} 1`,
 		`tandem_calls_total{direction="inbound",result="no_route",trunk_group="unknown"} 1`,

@@ -39,6 +39,7 @@ type Cluster struct {
 	LastContact  time.Duration // with the leader
 	Version      trunkgroup.Version
 	VersionSince time.Time
+	Canary       string // site where a canary is tried; empty for none
 }
 
 // NodeState counts nodes of one site in one state, such as ready, draining, lost.
@@ -61,6 +62,7 @@ var (
 	descMemberUp    = desc("trunk_member_up", "1 when the member gets calls.", "trunk_group", "site", "member")
 	descMemberCode  = desc("trunk_member_last_code", "Code of the last reply to a probe; 0 when it had none.", "trunk_group", "site", "member")
 	descTransitions = desc("trunk_member_transitions_total", "Changes of state that the observing node has seen.", "trunk_group", "site", "member")
+	descDrained     = desc("site_drained", "1 while an operator sends the calls of the site to its peer sites.", "site")
 	descPanic       = desc("site_panic", "1 while probe verdicts of the site are ignored because nearly all members went down at once.", "site")
 
 	descNodes       = desc("cluster_nodes", "Nodes as this node sees them.", "site", "state")
@@ -74,6 +76,7 @@ var (
 	descRaftContact = desc("raft_last_contact_seconds", "Time since the leader was heard.")
 	descRevision    = desc("config_revision", "Revision of the table in force; nodes that differ drift.")
 	descGeneration  = desc("config_generation", "Generation of the table in force; restore and recovery raise it.")
+	descCanary      = desc("config_canary", "1 while a canary is tried in the site.", "site")
 	descConfigSince = desc("config_applied_timestamp_seconds", "When the table in force was put in force.")
 
 	descCDRWritten = desc("cdr_written_total", "Call records on disk.", "sink")
@@ -165,6 +168,8 @@ func (p page) board(b *verdict.Board) {
 	}
 	for _, site := range b.Table.Sites() {
 		p.flag(descPanic, b.View.Panic[site], site)
+		_, drained := b.Drained[site]
+		p.flag(descDrained, drained, site)
 	}
 }
 
@@ -188,6 +193,9 @@ func (p page) cluster(c Cluster) {
 	}
 	p.gauge(descRevision, float64(c.Version.Revision))
 	p.gauge(descGeneration, float64(c.Version.Generation))
+	if c.Canary != "" {
+		p.flag(descCanary, true, c.Canary)
+	}
 	if !c.VersionSince.IsZero() {
 		p.gauge(descConfigSince, float64(c.VersionSince.UnixMilli())/1000)
 	}

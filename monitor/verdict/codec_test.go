@@ -145,6 +145,9 @@ func FuzzDecode(f *testing.F) {
 	k := Knob{Member: "acme/pbx-1", Node: "dal-1", Set: start, Expires: start.Add(KnobLife)}
 	f.Add(r.Append(nil))
 	f.Add(k.Append(nil, start))
+	for _, k := range []Knob{{Member: WeightOf("acme/pbx-1"), Weight: 7, Node: "dal-1"}, {Member: DrainOf("dallas"), State: trunkgroup.AdminDraining, Node: "dal-1"}} {
+		f.Add(k.Append(nil, start))
+	}
 	e := Evidence{Key: r.Key, Cause: "no_response", RetryAfter: time.Minute}
 	f.Add(e.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
