@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -115,4 +117,23 @@ func TestDEC19_NodeDrain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRunbookCommandsExist asks each command line of the runbook for its help: a
+// command or a flag that is gone fails.
+func TestRunbookCommandsExist(t *testing.T) {
+	text, err := os.ReadFile("../../docs/upgrade.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile("(?m)(?:^ *|`)tandem ([^`\n]+)").FindAllStringSubmatch(string(text), -1)
+	if len(lines) < 10 {
+		t.Fatalf("only %d command lines", len(lines))
+	}
+	for _, m := range lines {
+		args := strings.Fields(m[1])
+		if code, _, errs := tandem(t, append(args, "--help")...); code != exitOK {
+			t.Errorf("tandem %s: exit code %d: %s", m[1], code, errs)
+		}
+	}
 }
