@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,15 @@ func (n *Node) SetIdentity(id *pki.Identity, plain bool) {
 	n.ic.SetIdentity(id, plain)
 	n.tellKeys(time.Now())
 }
+
+// OnJoin registers the taker of streams of those who hold a join token; see
+// interconnect.Interconnect.OnJoin. Call it before Start.
+func (n *Node) OnJoin(open func() bool, take func(conn net.Conn, from string) error) {
+	n.ic.OnJoin(open, take)
+}
+
+// RefusedBy counts the streams that this node did not take, by a word for the reason.
+func (n *Node) RefusedBy() map[string]uint64 { return n.ic.RefusedBy() }
 
 // RaiseAlarm sets an alarm of the node's surroundings beside its own; see the names of alarms.
 func (n *Node) RaiseAlarm(name, detail string) { n.alarms.raise(name, detail) }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -121,7 +122,9 @@ func (i *Interconnect) welcome(conn net.Conn, host string) (*link, hello.Remote,
 	safe, shown, joins, err := i.secureAccepted(conn, t)
 	if err != nil || joins {
 		if joins {
-			i.onJoin(safe, host)
+			if err = i.onJoin(safe, host); err != nil {
+				err = fmt.Errorf("%w: %w", errJoin, err)
+			}
 		}
 		return nil, hello.Remote{Node: shown.node}, err
 	}

@@ -57,7 +57,8 @@ type Interconnect struct {
 	onChange []func(Peer)
 	onStream map[hello.Purpose]func(net.Conn, hello.Remote)
 	onBoot   []func(seen uint64)
-	onJoin   func(conn net.Conn, from string)
+	onJoin   func(conn net.Conn, from string) error
+	joinOpen func() bool
 
 	peers    atomic.Pointer[map[string]*peer]
 	snapshot atomic.Pointer[[]Peer]

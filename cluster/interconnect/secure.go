@@ -28,7 +28,7 @@ func (i *Interconnect) secureAccepted(conn net.Conn, t *trust) (out net.Conn, p 
 		}
 	}
 	cfg := t.identity.Server()
-	if i.onJoin != nil {
+	if i.onJoin != nil && i.joinOpen() {
 		i.offerJoin(cfg, t.identity)
 	}
 	c := tls.Server(conn, cfg)

@@ -173,7 +173,11 @@ func (p *peer) connected(s *stream, remote hello.Remote) {
 		p.endpoint.Site = remote.Site
 	}
 	was := p.detector.Up()
-	p.detector.Connected(now, remote.RTT)
+	if was {
+		p.detector.Heard(now, 0) // a renewal: the round trip is known better than by its handshake
+	} else {
+		p.detector.Connected(now, remote.RTT)
+	}
 	l, ok := s.conn.(*link)
 	p.secure = ok && l.chain != nil
 	p.refused, p.since = "", time.Time{}

@@ -140,6 +140,9 @@ func (t *trust) outdated(l *link, now time.Time) bool {
 	return l.chain == nil || !l.own.Equal(t.identity.Leaf())
 }
 
+// errJoin marks a stream of somebody who was not admitted.
+var errJoin = errors.New("interconnect: nobody was admitted")
+
 // graveErrors are what an operator must act on.
 func graveErrors() []error {
 	return []error{
@@ -174,6 +177,7 @@ func reason(err error) string {
 		{hello.ErrPurpose, "purpose"},
 		{hello.ErrTLS, "tls"},
 		{hello.ErrMagic, "garbage"},
+		{errJoin, "join"},
 	} {
 		if errors.Is(err, r.err) {
 			return r.word

@@ -29,6 +29,7 @@ var rooms = []struct {
 	{"cluster/soft", []string{"cluster/soft"}, "soft state is pure and carries values that it does not read"},
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},
 	{"cluster/interconnect", []string{"cluster/interconnect", "cluster/hello", "cluster/dialmap", "cluster/keyring", "cluster/logs", "cluster/pki"}, "the interconnect carries bytes and knows no domain type"},
+	{"cluster/join", []string{"cluster/join", "cluster/pki"}, "who comes to join knows nothing of the cluster yet"},
 	{"cluster/pki", []string{"cluster/pki"}, "certificates are judged and issued without a network or a file"},
 	{"cluster/lease", []string{"cluster/lease", "limit"}, "leases know meters, not calls"},
 	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
@@ -39,10 +40,11 @@ var rooms = []struct {
 	{"simulation", []string{"simulation", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr", "limit"}, "the simulation plays all pure cores together and is imported by nobody"},
 	{"internal/config", []string{"internal/config"}, "the node file is read before anything else exists"},
 	{"internal/vnet", []string{"internal/vnet"}, "the in-memory network stands in for the real one below every room"},
+	{"internal/linear", []string{"internal/linear"}, "the judge of a history knows nothing of who made it"},
 	{"internal/archtest", nil, "rules read source, they do not run it"},
 	{"internal/app", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr", "limit"}, "app is the only place that knows everybody, except commands"},
 	{"internal/demo", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr"}, "the demo drives whole nodes"},
-	{"cmd", []string{"internal", "monitor", "sbc/sim", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
+	{"cmd", []string{"internal", "monitor", "cluster/pki", "cluster/join", "cluster/keyring", "sbc/sim", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
 }
 
 // fences names outside packages and the only places that may import them.
@@ -56,6 +58,7 @@ var fences = []struct {
 	{"github.com/hashicorp/memberlist", []string{"cluster/gossip", "internal/vnet"}, true, "gossip stays behind cluster/gossip so that it can be replaced"},
 	{"github.com/hashicorp/raft", []string{"cluster"}, true, "consensus stays behind cluster"},
 	{"go.etcd.io/bbolt", []string{"cluster"}, true, "the Raft store is the only database"},
+	{"github.com/anishathalye/porcupine", []string{"internal/linear"}, false, "a history is judged by one model"},
 	{"github.com/spf13/viper", []string{"internal/config", "cmd"}, true, "viper lower-cases keys and splits them at dots: it may see the node file only"},
 	{"github.com/spf13/cobra", []string{"cmd"}, true, "only commands parse arguments"},
 	{"github.com/prometheus", []string{"monitor"}, true, "the other rooms report through small interfaces that monitor's metrics implement"},
