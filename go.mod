@@ -3,6 +3,7 @@ module github.com/tandem-sbc/tandem
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/gaissmai/bart v0.30.0
 	github.com/go-viper/mapstructure/v2 v2.4.0
 	github.com/rogpeppe/go-internal v1.16.0
