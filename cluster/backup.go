@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
@@ -179,9 +180,8 @@ func (n *Node) recall(ctx context.Context, b *Backup) error {
 	for _, v := range n.machine.history() {
 		have[v.Version] = true
 	}
-	past := b.History()
-	for i := len(past) - 1; i >= 0; i-- {
-		c := &fsm.Recall{Revision: past[i]}
+	for _, past := range slices.Backward(b.History()) {
+		c := &fsm.Recall{Revision: past}
 		if have[c.Version] {
 			continue
 		}

@@ -100,6 +100,7 @@ func TestDEC25_CanaryInACluster(t *testing.T) {
 		if _, err := d2.Stage(ctx, "dallas", Change{Document: []byte("newer"), Author: "ann"}); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Second)
 		v.want(nodes, map[string]string{"dallas": "newer", "ashburn": "new"}, "second canary")
 		if _, err := d2.Promote(ctx, Decision{Revision: 9, Author: "bob"}); err == nil {
 			t.Error("another revision was promoted")

@@ -18,6 +18,7 @@ type seat struct {
 	since    time.Time // when alive last became true; zero while it is not
 	up       time.Time // when it was alive last, or when it was first missed
 	gossiped bool      // gossip holds it to live
+	blank    bool      // lost its log: it does not vote
 }
 
 // census remembers the nodes that were seen.
@@ -47,6 +48,7 @@ func (n *Node) takeCensus(now time.Time) map[string]seat {
 	for _, m := range n.gossip.Members() {
 		s := c.seats[m.Name]
 		s.site, s.protocol, s.build, s.witness = m.Meta.Site, m.Meta.Protocol, m.Meta.Build, m.Meta.Witness
+		s.blank = m.Meta.Blank
 		c.seats[m.Name] = s
 		up[m.Name] = up[m.Name] && !m.Meta.Resting
 		members[m.Name] = true

@@ -62,6 +62,10 @@ type standing struct {
 	// Over is the later epoch that was met: this node is out of the consensus until it
 	// rejoins. Number 0: none.
 	Over Epoch `json:"over,omitzero"`
+	// Blank: the log was lost or discarded. What this node promised before, by votes and
+	// acknowledgements, it does not know, so it must not vote until the others have taken
+	// its vote away.
+	Blank bool `json:"blank,omitempty"`
 	// Adopt are the nodes that took part in the recovery here: they rejoin by themselves.
 	Adopt []string `json:"adopt,omitempty"`
 }

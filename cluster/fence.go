@@ -19,6 +19,7 @@ type fence struct {
 
 	mu      sync.Mutex
 	mine    Epoch
+	blank   bool  // no votes, in neither direction
 	shut    error // why nothing may pass
 	refused uint64
 }
@@ -29,11 +30,24 @@ var errEpoch = errors.New("cluster: another epoch of the configuration log")
 // errResting refuses an RPC while raft does not run.
 var errResting = errors.New("cluster: this node is out of the consensus")
 
-// open lets the RPCs of an epoch pass.
-func (f *fence) open(e Epoch) {
+// errBlank refuses votes of a node that lost its log.
+var errBlank = errors.New("cluster: this node lost its log and does not vote")
+
+// open lets the RPCs of an epoch pass; on a blank node all but votes.
+func (f *fence) open(e Epoch, blank bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mine, f.shut = e, nil
+	f.mine, f.blank, f.shut = e, blank, nil
+}
+
+// votes returns why no vote passes; nil when it does.
+func (f *fence) votes() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shut == nil && f.blank {
+		return errBlank
+	}
+	return f.shut
 }
 
 // close lets nothing pass, in neither direction.
@@ -71,6 +85,10 @@ func (f *fence) judge(command any) error {
 		return fmt.Errorf("%w: this node is in epoch %d, the caller in %d", errEpoch, mine.Number, theirs.Number)
 	case theirs.compare(mine) < 0:
 		return fmt.Errorf("%w: the cluster was recovered: epoch %d; the caller is in %d and must rejoin", errEpoch, mine.Number, theirs.Number)
+	}
+	switch command.(type) {
+	case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest, *raft.TimeoutNowRequest:
+		return f.votes()
 	}
 	return shut
 }
@@ -175,7 +193,7 @@ func (t *fencedTransport) AppendEntries(id raft.ServerID, to raft.ServerAddress,
 
 // RequestVote implements raft.Transport.
 func (t *fencedTransport) RequestVote(id raft.ServerID, to raft.ServerAddress, q *raft.RequestVoteRequest, a *raft.RequestVoteResponse) error {
-	if err := t.fence.passes(); err != nil {
+	if err := t.fence.votes(); err != nil {
 		return err
 	}
 	return t.NetworkTransport.RequestVote(id, to, q, a)
@@ -183,7 +201,7 @@ func (t *fencedTransport) RequestVote(id raft.ServerID, to raft.ServerAddress, q
 
 // RequestPreVote implements raft.WithPreVote.
 func (t *fencedTransport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *raft.RequestPreVoteRequest, a *raft.RequestPreVoteResponse) error {
-	if err := t.fence.passes(); err != nil {
+	if err := t.fence.votes(); err != nil {
 		return err
 	}
 	return t.NetworkTransport.RequestPreVote(id, to, q, a)

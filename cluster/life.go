@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
 )
 
@@ -20,8 +22,6 @@ const DefaultStoreRetry = 10 * time.Second
 // lives keeps raft alive or at rest: it rests while its disk fails, and on a node
 // whose epoch is over, until that rejoins. Calls and the table do not notice.
 type lives struct {
-	lost bool // the data directory is new, but peers knew this node: found no cluster
-
 	mu    sync.Mutex // one change of raft's life at a time
 	store *store     // nil while it cannot be used
 	retry time.Time  // when the store is tried again
@@ -97,10 +97,10 @@ func (n *Node) beginLife() {
 		return
 	}
 	founding := n.cfg.founding()
-	if s.Mine.Number > 0 || n.lives.lost {
+	if s.Mine.Number > 0 || s.Blank {
 		founding = nil
 	}
-	n.fence.open(s.Mine)
+	n.fence.open(s.Mine, s.Blank)
 	if err := n.raft.begin(n.lives.store, founding); err != nil {
 		// What can be written again later is tried again.
 		n.storeFailed(err)
@@ -115,6 +115,36 @@ func (n *Node) alarmStore(f *storeFault) {
 		what = "run 'tandem cluster rejoin' here: it discards the log and fetches it from the others"
 	}
 	n.alarms.raise(AlarmStore, fmt.Sprintf("out of the consensus since %s: %v; calls go on; %s", f.since.UTC().Format(time.RFC3339), f.err, what))
+}
+
+// lostLog notes that peers knew this node, whose data directory is new.
+func (n *Node) lostLog() error {
+	s := *n.lives.standing.Load()
+	s.Blank = true
+	n.lives.standing.Store(&s)
+	return saveStanding(n.cfg.DataDir, s)
+}
+
+// watchBlank ends the state of a node that lost its log once the others have taken its
+// vote away: what it promised before counts for nothing from then on.
+func (n *Node) watchBlank() {
+	s := *n.lives.standing.Load()
+	if !s.Blank || !n.caughtUp() || n.quorumAge() > 0 {
+		return
+	}
+	servers, _ := n.servers()
+	for _, server := range servers {
+		if string(server.ID) != n.cfg.Node || server.Suffrage == raft.Voter {
+			continue
+		}
+		s.Blank = false
+		if err := saveStanding(n.cfg.DataDir, s); err != nil {
+			n.log.Error("the state of the log cannot be saved", "error", err)
+			return
+		}
+		n.lives.standing.Store(&s)
+		n.fence.open(s.Mine, false)
+	}
 }
 
 // storeFailed is told by the store, on a goroutine of raft, that a write failed. From
@@ -151,7 +181,9 @@ func (n *Node) keepLife(now time.Time) {
 	}
 	f := n.lives.fault.Load()
 	switch {
-	case f == nil || f.damaged:
+	case f == nil:
+		n.watchBlank()
+	case f.damaged:
 	case !n.raft.resting() || n.lives.store != nil:
 		n.rest()
 	case !now.Before(n.lives.retry):

@@ -109,11 +109,15 @@ func (n *Node) build(ctx context.Context, via dialmap.Map) error {
 		Advertise: n.cfg.Interconnect.Address, Logger: n.log.With("component", "interconnect"),
 	}
 	var err error
+	lost := false
 	n.boot, err = nextBoot(n.cfg.DataDir, func() uint64 {
 		seen := askPeers(ctx, streams, n.cfg.Peers)
-		n.lives.lost = seen > 0
+		lost = seen > 0
 		return seen
 	})
+	if err == nil && lost {
+		err = n.lostLog()
+	}
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Reach struct {
 	Interconnect bool // its heartbeats come
 	Gossip       bool // gossip holds it to live
 	Dial         bool // a fresh connect to one of its addresses succeeded
+	Blank        bool // it lost its log: it cannot help to elect a leader
 }
 
 // any reports whether the node gave a sign of life.
@@ -52,15 +53,16 @@ func (n *Node) reach(ctx context.Context, servers []raft.Server) []Reach {
 		}
 	}
 	slices.SortFunc(list, func(a, b Reach) int { return strings.Compare(a.Name, b.Name) })
-	gossiped := map[string]bool{}
+	gossiped, blank := map[string]bool{}, map[string]bool{}
 	for _, m := range n.gossip.Members() {
-		gossiped[m.Name] = true
+		gossiped[m.Name], blank[m.Name] = true, m.Meta.Blank
 	}
 	var wg sync.WaitGroup
 	for i := range list {
 		r := &list[i]
 		p, ok := n.ic.Peer(r.Name)
 		r.Interconnect, r.Gossip = ok && p.Up, gossiped[r.Name]
+		r.Blank = blank[r.Name]
 		if !r.Interconnect {
 			wg.Go(func() { r.Dial = n.answers(ctx, r.Name, servers) })
 		}
@@ -129,7 +131,7 @@ func dead(reached []Reach) (gone, here []string, err error) {
 		switch {
 		case r.Interconnect:
 			here = append(here, r.Name)
-			if r.Voter {
+			if r.Voter && !r.Blank {
 				living++
 			}
 		case r.Voter && r.any():

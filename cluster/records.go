@@ -89,6 +89,7 @@ func (n *Node) flushMeta() {
 	n.mu.Unlock()
 	running, _, _, _ := n.publisher.state()
 	want.Resting = n.raft.resting()
+	want.Blank = n.lives.standing.Load().Blank
 	want.FellBack = n.publisher.fallback() != nil
 	want.Generation, want.Revision = running.Version.Generation, running.Version.Revision
 	if d := int(want.Load) - int(told.Load); d > -loadStep && d < loadStep {

@@ -146,7 +146,7 @@ func (n *Node) takeOver(report *RecoveryReport, r Recovery) (fsm.Entry, error) {
 		return kept, err
 	}
 	n.machine.reset()
-	n.fence.open(s.Mine)
+	n.fence.open(s.Mine, false)
 	self := []raft.Server{{Suffrage: raft.Voter, ID: raft.ServerID(n.cfg.Node), Address: n.transportAddress()}}
 	if err := n.raft.begin(n.lives.store, self); err != nil {
 		n.storeFailed(err)

@@ -71,11 +71,11 @@ func (n *Node) rejoin() error {
 	if over {
 		s = standing{Mine: s.Over}
 	}
+	s.Blank = true // the others have the log: this node founds nothing and does not vote
 	if err := saveStanding(n.cfg.DataDir, s); err != nil {
 		return err
 	}
 	n.lives.standing.Store(&s)
-	n.lives.lost = true // the others have the log: this node founds nothing
 	if n.lives.store, err = openStore(n.cfg.DataDir, n.storeFailed); err != nil {
 		n.lives.fault.Store(&storeFault{err: err, since: time.Now()})
 		n.rest()

@@ -239,7 +239,7 @@ func TestUnwrittenTerm(t *testing.T) {
 	}
 
 	f := &fence{met: func(Epoch) {}}
-	f.open(Epoch{})
+	f.open(Epoch{}, false)
 	transport := &fencedTransport{fence: f, over: make(chan struct{})}
 	answers := make(chan raft.RPCResponse, 1)
 	transport.relay(raft.RPC{RespChan: answers}, func(rpc raft.RPC) {
@@ -264,7 +264,7 @@ func TestFenceJudges(t *testing.T) {
 	var met []Epoch
 	f := &fence{met: func(e Epoch) { met = append(met, e) }}
 	mine := Epoch{Number: 2, ID: "M"}
-	f.open(mine)
+	f.open(mine, false)
 	rpc := func(address string) any {
 		return &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{Addr: []byte(address)}}
 	}
@@ -280,11 +280,23 @@ func TestFenceJudges(t *testing.T) {
 	if len(met) != 2 || f.count() != 9 {
 		t.Errorf("met %v, refused %d", met, f.count())
 	}
-	f.open(Epoch{})
+	f.open(Epoch{}, false)
 	if err := f.judge(rpc("10.0.0.1:7950")); err != nil {
 		t.Errorf("a build without epochs: %v", err)
 	}
+	f.open(Epoch{}, true)
+	if err := f.judge(rpc("10.0.0.1:7950")); err != nil {
+		t.Errorf("a blank node does not take the log: %v", err)
+	}
+	for _, vote := range []any{&raft.RequestVoteRequest{}, &raft.RequestPreVoteRequest{}, &raft.TimeoutNowRequest{}} {
+		if err := f.judge(vote); !errors.Is(err, errBlank) {
+			t.Errorf("a blank node takes %T: %v", vote, err)
+		}
+	}
 	transport := &fencedTransport{fence: f}
+	if err := transport.RequestVote("", "", nil, nil); !errors.Is(err, errBlank) {
+		t.Errorf("a blank node stands for election: %v", err)
+	}
 	if got := transport.DecodePeer([]byte("10.0.0.1:7950\n2.M")); got != "10.0.0.1:7950" {
 		t.Errorf("address %q", got)
 	}

@@ -121,7 +121,7 @@ func TestLongPartitionOfASite(t *testing.T) {
 				}
 			}
 		}
-		time.Sleep(3 * time.Minute)
+		time.Sleep(3*time.Minute + 5*time.Second)
 		second := v.propose(nodes["dal-1"], "second")
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if _, err := nodes["ash-1"].Propose(ctx, Change{Document: []byte("x"), Author: "test"}); !errors.Is(err, ErrNoLeader) {

@@ -22,7 +22,8 @@ const (
 // dead for 10 min is replaced by a live non-voter of its site while quorum stands;
 // never below three voters, never automatically without quorum". Only a leader calls
 // it, and its change needs a majority to commit, so there is a quorum. Founding voters
-// that came back without a vote get it again while votes are missing. Dead members
+// that came back without a vote get it again while votes are missing. A voter that lost
+// its log loses its vote until it has the log again. Dead members
 // without a vote are removed after the same time.
 func (n *Node) tend(servers []raft.Server, now time.Time) {
 	e := electorate{seats: n.takeCensus(now), servers: servers, now: now, cfg: &n.cfg}
@@ -33,6 +34,8 @@ func (n *Node) tend(servers []raft.Server, now time.Time) {
 		return
 	}
 	switch what {
+	case takeVote:
+		err = n.raft.do(func(r *raft.Raft) raft.Future { return r.DemoteVoter(s.ID, 0, rpcTimeout) })
 	case giveVote:
 		err = n.raft.do(func(r *raft.Raft) raft.Future { return r.AddVoter(s.ID, s.Address, 0, rpcTimeout) })
 	case remove:
@@ -48,6 +51,7 @@ func (n *Node) tend(servers []raft.Server, now time.Time) {
 // Steps of a change of the membership.
 const (
 	giveVote = "give a vote"
+	takeVote = "take the vote away"
 	remove   = "remove"
 )
 
@@ -68,7 +72,11 @@ func (e *electorate) next() (raft.Server, string) {
 			continue
 		}
 		voters++
-		if e.seats[string(s.ID)].alive {
+		switch seat := e.seats[string(s.ID)]; {
+		case seat.alive && seat.blank:
+			// It lost its log and does not vote. It gets its vote again when it has ours.
+			return s, takeVote
+		case seat.alive:
 			fit++
 		}
 		if e.gone(s) {
@@ -112,7 +120,7 @@ func (e *electorate) gone(s raft.Server) bool {
 // settled reports a member without a vote that has been well for a while.
 func (e *electorate) settled(s raft.Server) bool {
 	seat, ok := e.seats[string(s.ID)]
-	return ok && s.Suffrage != raft.Voter && seat.alive && e.now.Sub(seat.since) >= e.cfg.VoterSettle
+	return ok && s.Suffrage != raft.Voter && seat.alive && !seat.blank && e.now.Sub(seat.since) >= e.cfg.VoterSettle
 }
 
 // missing returns who gets a vote that is missing: a founding voter, or anybody

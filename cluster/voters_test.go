@@ -97,11 +97,11 @@ func knows(m *member, name string) bool {
 }
 
 // electorateOf builds a case: a voter is "V", a non-voter "n"; small letters behind
-// the name say that it is dead (d) or came up just now (j).
+// the name say that it is dead (d), came up just now (j) or lost its log (b).
 func electorateOf(founders string, members ...string) *electorate {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := &electorate{seats: map[string]seat{}, now: now, cfg: &Config{VoterTimeout: 10 * time.Minute, VoterSettle: 30 * time.Second}}
-	for _, name := range strings.Fields(founders) {
+	for name := range strings.FieldsSeq(founders) {
 		e.cfg.Voters = append(e.cfg.Voters, Voter{Name: name, Address: name})
 	}
 	for _, m := range members {
@@ -116,6 +116,8 @@ func electorateOf(founders string, members ...string) *electorate {
 			seat.alive, seat.up, seat.since = false, now.Add(-11*time.Minute), time.Time{}
 		case len(f) > 2 && f[2] == "j":
 			seat.since = now
+		case len(f) > 2 && f[2] == "b":
+			seat.blank = true
 		}
 		e.servers = append(e.servers, s)
 		e.seats[f[1]] = seat
@@ -136,6 +138,8 @@ func TestDEC14_Electorate(t *testing.T) {
 		"the successor has its vote":     {"d1 a1 w1", []string{"V d1 d", "V a1", "V w1", "V d2"}, "remove d1"},
 		"never below three":              {"d1 a1", []string{"V d1 d", "V a1", "V d2"}, ""},
 		"two dead, one has a successor":  {"d1 a1 w1", []string{"V d1 d", "V a1 d", "V w1", "V d2"}, "remove d1"},
+		"a voter lost its log":           {"d1 a1 w1", []string{"V d1", "V a1 b", "V w1"}, "take the vote away a1"},
+		"and has not got it yet":         {"d1 a1 w1", []string{"V d1", "n a1 b", "V w1"}, ""},
 		"a dead witness":                 {"d1 a1 w1", []string{"V d1", "V a1", "V w1 d", "n d2"}, ""},
 		"a dead witness, another":        {"d1 a1 w1", []string{"V d1", "V a1", "V w1 d", "n d2", "n w2"}, "give a vote w2"},
 		"a founder without a vote":       {"d1 a1 w1", []string{"V d1", "V a1", "n w1"}, "give a vote w1"},
@@ -162,6 +166,7 @@ func TestDEC14_WhoIsDead(t *testing.T) {
 		"alone of three":              {[]Reach{gone, gone}, ""},
 		"two of five":                 {[]Reach{on, gone, gone, gone}, ""},
 		"three of five":               {[]Reach{on, on, gone, gone}, "3 of 5"},
+		"one lost its log":            {[]Reach{gone, {Name: "blank", Voter: true, Interconnect: true, Blank: true}}, ""},
 		"one answers by gossip":       {[]Reach{gone, {Name: "half", Voter: true, Gossip: true}}, "half answers by gossip"},
 		"one answers a fresh connect": {[]Reach{gone, {Name: "half", Voter: true, Dial: true}}, "half answers by a fresh connect"},
 		"a follower is half dead":     {[]Reach{gone, gone, {Name: "f", Gossip: true}}, ""},

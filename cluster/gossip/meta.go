@@ -21,6 +21,7 @@ type Meta struct {
 	Witness      bool   // votes only, carries no calls
 	FellBack     bool   // does not run the canary of its site (DEC-25)
 	Resting      bool   // has no part in the consensus at present
+	Blank        bool   // lost its log, and with it the right to vote
 	Load         uint16 // share of the node's capacity in use, in thousandths
 	Boot         uint64 // boot number (DEC-13)
 	Site         string
@@ -46,6 +47,9 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 	if m.Resting {
 		flags |= 4
 	}
+	if m.Blank {
+		flags |= 8
+	}
 	dst = append(dst, metaVersion, m.Protocol, flags)
 	dst = binary.BigEndian.AppendUint16(dst, m.Load)
 	dst = binary.AppendUvarint(dst, m.Boot)
@@ -69,7 +73,7 @@ func ParseMeta(b []byte) (Meta, error) {
 	if len(b) < 6 || b[0] < metaVersion {
 		return Meta{}, ErrMeta
 	}
-	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, FellBack: b[2]&2 != 0, Resting: b[2]&4 != 0, Load: binary.BigEndian.Uint16(b[3:])}
+	m := Meta{Protocol: b[1], Witness: b[2]&1 != 0, FellBack: b[2]&2 != 0, Resting: b[2]&4 != 0, Blank: b[2]&8 != 0, Load: binary.BigEndian.Uint16(b[3:])}
 	boot, n := binary.Uvarint(b[5:])
 	if n <= 0 {
 		return Meta{}, ErrMeta
