@@ -47,7 +47,7 @@ func (s *Shard) noteInvite(p *Packet) {
 // no hop of a hand-off. Its repetitions follow it, whatever the node does by then.
 // It reports false when the call is to be taken here.
 func (s *Shard) pass(p *Packet, key uint64) bool {
-	if p.Peer != "" || p.Relay != "" {
+	if p.Peer != "" || p.Relay != "" || len(s.passed) == 0 && !s.drain.Pass {
 		return false
 	}
 	open := s.openKey(p.Message)
@@ -106,8 +106,11 @@ func (s *Shard) sibling(callID []byte, not []string) string {
 
 // followPassed sends an ACK or a CANCEL after the INVITE that was passed.
 func (s *Shard) followPassed(p *Packet) bool {
+	if len(s.passed) == 0 || p.Relay != "" || p.Peer != "" {
+		return false
+	}
 	e := s.passed[s.openKey(p.Message)]
-	return e != nil && p.Relay == "" && p.Peer == "" && s.env.Forward(e.node, p)
+	return e != nil && s.env.Forward(e.node, p)
 }
 
 // returned gives an INVITE that a sibling passed to us back: we stop as well, or

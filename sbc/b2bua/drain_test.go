@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -483,5 +484,37 @@ func TestDEC19_ListenersInAnotherOrder(t *testing.T) {
 		if x.m.Method() == sip.BYE && (x.to.Listener != 2 || !strings.Contains(string(x.m.Raw()), "Via: SIP/2.0/UDP 203.0.113.2:5060")) {
 			t.Errorf("BYE by listener %d\n%s", x.to.Listener, x.m.Raw())
 		}
+	}
+}
+
+// A peer site's node in phase 3 refuses a hand-off at once, and the origin asks the
+// next one.
+func TestDEC19_AClosingPeerCostsAHandOffNothing(t *testing.T) {
+	p := newTwoSites(t)
+	p.dal.peers = append(p.dal.peers, geo.PeerNode{Name: "ash-2", Site: "ashburn", Fresh: true, RTT: 31 * time.Millisecond})
+	setDown(p.dal, "acme-in/dal-1", "acme-in/dal-2")
+	p.ash.s.Shutdown(p.ash.now)
+	p.dal.from(carrierAddr, invite{body: offer}.String())
+	p.exchange()
+	p.dal.take("ash-2", "INVITE")
+	p.dal.none(carrierAddr, "SIP/2.0 503")
+}
+
+func BenchmarkDEC19_PassAnInvite(b *testing.B) {
+	w := newWorld(b)
+	w.s.Drain(w.now, DrainOrder{Announce: true, Pass: true, Siblings: []string{"dal-2", "dal-3", "dal-4"}})
+	m, fault := sip.Parse([]byte(invite{body: offer}.String()))
+	if fault != nil {
+		b.Fatal(fault)
+	}
+	p := &Packet{}
+	p.Message, p.Transport, p.Source = m, trunkgroup.UDP, carrierTarget
+	b.ReportAllocs()
+	for b.Loop() {
+		if !w.s.pass(p, 1) {
+			b.Fatal("not passed")
+		}
+		w.s.passed[w.s.openKey(m)].drop()
+		w.forward, w.passed, w.events = w.forward[:0], w.passed[:0], w.events[:0]
 	}
 }
