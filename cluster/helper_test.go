@@ -150,10 +150,17 @@ func testLogger(name string) *slog.Logger {
 // start runs a node and stops it at the end of the test.
 func (l *lab) start(cfg Config) *member {
 	l.t.Helper()
+	return l.startWith(cfg, func(*Node) {})
+}
+
+// startWith is start with something to be registered before it.
+func (l *lab) startWith(cfg Config, register func(*Node)) *member {
+	l.t.Helper()
 	n, err := New(context.Background(), cfg)
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	register(n)
 	m := &member{Node: n, cfg: cfg}
 	n.OnTable(func(t *trunkgroup.Table) {
 		m.mu.Lock()

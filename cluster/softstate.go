@@ -89,12 +89,15 @@ func (s *Soft) Start() {
 	s.done.Go(func() { s.run(ctx) })
 }
 
-// Stop ends the exchange. It may be called repeatedly and without Start.
+// Stop sends what is left to say and ends the exchange. It comes before that of the
+// node, and may be called repeatedly and without Start.
 func (s *Soft) Stop() {
-	if s.cancel != nil {
-		s.cancel()
+	if s.cancel == nil {
+		return
 	}
+	s.cancel()
 	s.done.Wait()
+	s.emit()
 }
 
 // Do calls fn with the store, which nobody else touches meanwhile. fn must not keep

@@ -20,7 +20,8 @@ type App struct {
 	log     *slog.Logger
 	logs    *logs // under log: never blocks
 	node    *cluster.Node
-	server  *sbc.Server // nil on a witness
+	server  *sbc.Server   // nil on a witness
+	soft    *cluster.Soft // nil on a witness
 	watch   *watch
 	desk    *desk
 	keys    *keeper
@@ -75,6 +76,10 @@ func (a *App) build(ctx context.Context, build string) error {
 	a.node = node
 	a.onStop("cluster", node.Stop)
 	node.OnAlarm(a.alarm)
+	if !a.cfg.Witness {
+		a.soft = softState(a)
+		a.onStop("soft state", a.stopSoft) // after the last record is on disk
+	}
 	a.watch, err = newWatch(a, build)
 	if err != nil {
 		return err

@@ -46,6 +46,7 @@ type watch struct {
 	meter   *meter
 	lines   *lines
 	calls   *callQueue // answered calls, on their way to the other nodes
+	book    *callBook  // nil on a witness
 	server  *sbc.Server
 	canary  canaryWatch
 	lost    bool       // the network, as the monitor believes; under its lock
@@ -72,6 +73,7 @@ func newWatch(a *App, build string) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("call records: %w", err)
 	}
+	w.book = newCallBook(a, a.soft, w.records, w.calls)
 	w.lines = newLines(a.log)
 	w.names, err = newResolver(a, func() { w.monitor.Resolved() })
 	if err != nil {
@@ -118,6 +120,7 @@ func (w *watch) start() {
 		return
 	}
 	w.monitor.Start()
+	w.book.start()
 	go w.keepPeers(ctx)
 }
 
@@ -234,6 +237,7 @@ func (w *watch) Paused(m *trunkgroup.Member, addr netip.AddrPort, d time.Duratio
 // to the log.
 func (w *watch) Finished(r *cdr.Record) {
 	r.Cluster = w.app.cfg.Cluster.ID
+	w.book.version(r)
 	w.records.Write(r)
 	w.lines.add(r)
 	w.app.recent.Add(r)

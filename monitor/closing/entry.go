@@ -3,6 +3,7 @@ package closing
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cdr"
@@ -64,3 +65,9 @@ func ParseCount(b []byte) int {
 
 // Key names a call of one kind over all nodes.
 func Key(kind cdr.Kind, callID string) string { return string(kind) + "/" + callID }
+
+// ParseKey reads a Key.
+func ParseKey(key string) (callID string, kind cdr.Kind, ok bool) {
+	k, id, ok := strings.Cut(key, "/")
+	return id, cdr.Kind(k), ok && id != "" && k != ""
+}
