@@ -89,6 +89,16 @@ func (id *Identity) Leaf() *x509.Certificate { return id.certificate.Leaf }
 // Authorities are the certificates that are trusted.
 func (id *Identity) Authorities() []*x509.Certificate { return id.authorities }
 
+// Issuer is the authority that signed the node's certificate itself; nil when one between them did.
+func (id *Identity) Issuer() *x509.Certificate {
+	for _, a := range id.authorities {
+		if bytes.Equal(a.RawSubject, id.Leaf().RawIssuer) && id.Leaf().CheckSignatureFrom(a) == nil {
+			return a
+		}
+	}
+	return nil
+}
+
 // Same reports whether two identities show and trust the same.
 func (id *Identity) Same(other *Identity) bool {
 	if id == nil || other == nil {
@@ -108,10 +118,8 @@ func (id *Identity) Same(other *Identity) bool {
 // Expires is when the certificate, or the authority that issued it, ends: the earlier of both.
 func (id *Identity) Expires() time.Time {
 	end := id.Leaf().NotAfter
-	for _, a := range id.authorities {
-		if bytes.Equal(a.RawSubject, id.Leaf().RawIssuer) && a.NotAfter.Before(end) && id.Leaf().CheckSignatureFrom(a) == nil {
-			end = a.NotAfter
-		}
+	if a := id.Issuer(); a != nil && a.NotAfter.Before(end) {
+		end = a.NotAfter
 	}
 	return end
 }

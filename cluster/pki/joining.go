@@ -15,10 +15,8 @@ import (
 func (id *Identity) JoinServer() *tls.Config {
 	cert := id.certificate
 	cert.Certificate = append([][]byte(nil), cert.Certificate...)
-	for _, a := range id.authorities {
-		if id.Leaf().CheckSignatureFrom(a) == nil {
-			cert.Certificate = append(cert.Certificate, a.Raw)
-		}
+	if a := id.Issuer(); a != nil {
+		cert.Certificate = append(cert.Certificate, a.Raw)
 	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, NextProtos: []string{ProtocolJoin},

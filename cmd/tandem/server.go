@@ -41,6 +41,9 @@ key of the node file can also be given by the environment: cluster.key_file is T
 				if _, err := app.Initial(cfg); err != nil {
 					return unstarted(err)
 				}
+				if err := app.CheckKeys(cfg); err != nil {
+					return unstarted(err)
+				}
 				_, err = fmt.Fprintf(c.out, "%s: ok, node %s of site %s\n", file, cfg.Name, cfg.Site)
 				return err
 			}
@@ -80,6 +83,7 @@ func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return unstarted(err)
 	}
+	defer onHangup(node.Reload)()
 	err = node.Start()
 	if err == nil {
 		err = untilEnd(ctx, node)

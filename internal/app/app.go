@@ -25,6 +25,7 @@ type App struct {
 	watch   *watch
 	desk    *desk
 	keys    *keeper
+	door    *door // nil: the node admits nobody
 	drainer *drainer
 	limits  *limits      // nil on a witness
 	recent  *recent.Ring // what the last calls asked
@@ -74,6 +75,9 @@ func (a *App) build(ctx context.Context, build string) error {
 		return err
 	}
 	a.node = node
+	if a.door, err = newDoor(a); err != nil {
+		return errors.Join(err, node.Stop(ctx))
+	}
 	a.onStop("cluster", node.Stop)
 	node.OnAlarm(a.alarm)
 	if !a.cfg.Witness {

@@ -49,9 +49,11 @@ func sources(a *App) metrics.Sources {
 			return n
 		},
 		Cluster: func() metrics.Cluster { return clusterState(a) },
+		Keys:    func() metrics.Keys { return keyMetrics(a) },
 	}
 	if a.watch.monitor != nil {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
+		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
 	return s

@@ -21,6 +21,9 @@ type checker struct {
 // name is a word that appears in metrics, logs and addresses of the admin API.
 var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
+// IsName reports whether a word may name a node.
+func IsName(s string) bool { return name.MatchString(s) }
+
 func (c *checker) name(key, value, example string) string {
 	switch {
 	case value == "":

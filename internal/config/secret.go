@@ -20,6 +20,9 @@ const redacted = "(redacted)"
 // placeholder; only Bytes gives it away.
 type Secret struct{ b []byte }
 
+// NewSecret keeps bytes from being printed.
+func NewSecret(b []byte) Secret { return Secret{b} }
+
 // Bytes is the secret itself.
 func (s Secret) Bytes() []byte { return s.b }
 

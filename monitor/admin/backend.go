@@ -21,7 +21,9 @@ type Backend struct {
 	Knobs     Knobs
 	Rescue    Rescue
 	Calls     Calls
+	Limits    Limits
 	Drain     Drainer
+	Keys      Keys
 	Explain   Explainer
 	Metrics   http.Handler // GET /metrics
 }

@@ -51,6 +51,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		huma.Register(api, apply, s.applyConfig)
 	}
 	s.registerConfig(api)
+	s.registerLimits(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)
 	} else {
@@ -58,6 +59,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		mux.HandleFunc("/v1/sites/", absent)
 	}
 	s.registerDrain(api)
+	s.registerKeys(api)
 	if b.Calls != nil {
 		huma.Register(api, operation(http.MethodGet, "/v1/calls", "list-calls", "Calls of this node"), s.calls)
 	} else {

@@ -15,7 +15,9 @@ type Sources struct {
 	Node    func() Node
 	Board   func() *verdict.Board // may return nil
 	Cluster func() Cluster
+	Keys    func() Keys
 	CDR     map[string]func() cdrlog.Stats // by the sink's name
+	Limits  func() []Limit
 }
 
 // Node is the state of this node.
@@ -110,6 +112,12 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Cluster != nil {
 		p.cluster(c.s.Cluster())
+	}
+	if c.s.Limits != nil {
+		p.limits(c.s.Limits())
+	}
+	if c.s.Keys != nil {
+		p.keys(c.s.Keys())
 	}
 	for sink, read := range c.s.CDR {
 		p.cdr(sink, read())

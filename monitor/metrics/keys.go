@@ -1,0 +1,32 @@
+package metrics
+
+// Keys is the state of this node's keys and certificates.
+type Keys struct {
+	// DaysLeft is the life that is left to each certificate that this node shows, by its use.
+	DaysLeft map[string]float64
+	// Held is how many cluster keys the node holds; more than one means that a rotation is under way.
+	Held int
+	// TLS and Plain count the peers that are up by whether the stream to them is inside TLS.
+	TLS, Plain int
+	// Refused counts streams of others that were not taken, by reason.
+	Refused map[string]uint64
+}
+
+var (
+	descCertDays = desc("certificate_days_left", "Days until a certificate that the node shows ends; below zero when it has.", "use")
+	descKeysHeld = desc("cluster_keys_held", "Cluster keys that the node accepts; more than one while they are changed.")
+	descStreams  = desc("interconnect_streams", "Streams of this node to peers that are up.", "security")
+	descRefused  = desc("interconnect_refused_total", "Streams of other nodes, or of strangers, that were not taken.", "reason")
+)
+
+func (p page) keys(k Keys) {
+	for use, days := range k.DaysLeft {
+		p.gauge(descCertDays, days, use)
+	}
+	p.gauge(descKeysHeld, float64(k.Held))
+	p.gauge(descStreams, float64(k.TLS), "tls")
+	p.gauge(descStreams, float64(k.Plain), "plain")
+	for reason, n := range k.Refused {
+		p.counter(descRefused, n, reason)
+	}
+}
