@@ -49,6 +49,9 @@ func (n *Node) cdrPath() string    { return filepath.Join(n.dir, "calls.jsonl") 
 // DataDir is where the node keeps what must survive a restart.
 func (n *Node) DataDir() string { return filepath.Join(n.dir, "data") }
 
+// Socket is the Unix socket of the node's admin API.
+func (n *Node) Socket() string { return n.socket }
+
 // Write makes the node's directory, certificate and file.
 func (n *Node) Write() error {
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
