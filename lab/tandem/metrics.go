@@ -19,8 +19,10 @@ const askLimit = 5 * time.Second
 
 // Get asks the address that Prometheus and load balancers ask, and returns
 // status and body.
-func (n *Node) Get(path string) (int, string, error) {
-	return n.get(path, func(ctx context.Context) (c net.Conn, err error) {
+func (n *Node) Get(path string) (int, string, error) { return n.ask(path, askLimit) }
+
+func (n *Node) ask(path string, limit time.Duration) (int, string, error) {
+	return n.get(path, limit, func(ctx context.Context) (c net.Conn, err error) {
 		err = n.cluster.Lab.Namespace(n.Place).Do(func() error {
 			c, err = (&net.Dialer{}).DialContext(ctx, "tcp", n.at(portMetrics))
 			return err
@@ -33,7 +35,7 @@ func (n *Node) Get(path string) (int, string, error) {
 // as this node believes it to be. Polls ask it here and not by the command, whose
 // start takes longer than the answer.
 func (n *Node) Members() (map[string]string, error) {
-	status, body, err := n.get("/v1/members", func(ctx context.Context) (net.Conn, error) {
+	status, body, err := n.get("/v1/members", askLimit, func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", n.socket)
 	})
 	if err != nil {
@@ -56,8 +58,8 @@ func (n *Node) Members() (map[string]string, error) {
 	return states, nil
 }
 
-func (n *Node) get(path string, dial func(context.Context) (net.Conn, error)) (int, string, error) {
-	client := &http.Client{Timeout: askLimit, Transport: &http.Transport{
+func (n *Node) get(path string, limit time.Duration, dial func(context.Context) (net.Conn, error)) (int, string, error) {
+	client := &http.Client{Timeout: limit, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}
@@ -78,8 +80,11 @@ func (n *Node) get(path string, dial func(context.Context) (net.Conn, error)) (i
 }
 
 // Ready asks the node whether it takes calls; the error says why not.
-func (n *Node) Ready() error {
-	status, body, err := n.Get("/readyz")
+func (n *Node) Ready() error { return n.ReadyWithin(askLimit) }
+
+// ReadyWithin is Ready with a limit of its own, as a load balancer asks.
+func (n *Node) ReadyWithin(limit time.Duration) error {
+	status, body, err := n.ask("/readyz", limit)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("node %s is not ready: %d %s", n.Name, status, strings.TrimSpace(body))
 	}
