@@ -44,6 +44,13 @@ ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         0 %   
 acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
 acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       new firmware (by noc, since 2026-11-30T11:00:00Z, ends 2026-11-30T12:00:00Z)
 `},
+		{"limit list", `LIMIT          KIND   MAX  CLUSTER  SITE  NODE  SHARE  OWN  LENT  BORROWED  WAITING  GRANTOR  NOTE
+group acme-in  calls  100  97       60    30    31     50   0     12        1        dal-2    -
+`},
+		{"limit list --all", `LIMIT            KIND   MAX   CLUSTER  SITE  NODE  SHARE  OWN  LENT  BORROWED  WAITING  GRANTOR  NOTE
+group acme-in    calls  100   97       60    30    31     50   0     12        1        dal-2    -
+group carrier-a  calls  none  4        4     4     -      0    0     0         0        -        -
+`},
 		{"call list", `CALL  DIRECTION  FROM       TO             SITE    STATE     ATTEMPTS  START
 01J   inbound    carrier-a  acme-in/pbx-1  dallas  answered  1         2026-11-30T12:00:00Z
 `},

@@ -49,6 +49,13 @@ func (n *node) Members(context.Context) (admin.MemberList, error) {
 	}, nil
 }
 
+func (n *node) Limits(context.Context) (admin.LimitList, error) {
+	return admin.LimitList{Node: "dal-1", Site: "dallas", Limits: []admin.Limit{
+		{Scope: "group", Name: "acme-in", Kind: "calls", Max: 100, Cluster: 97, Site: 60, Used: 30, Share: 31, Own: 50, Borrowed: 12, Waiting: 1, Grantor: "dal-2"},
+		{Scope: "group", Name: "carrier-a", Kind: "calls", Cluster: 4, Site: 4, Used: 4},
+	}}, nil
+}
+
 func (n *node) SetState(_ context.Context, group, member string, o admin.Order) (admin.Knob, error) {
 	if group != "acme-in" {
 		return admin.Knob{}, fmt.Errorf("%s/%s: %w", group, member, admin.ErrNotFound)
@@ -98,7 +105,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Limits: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)
