@@ -53,6 +53,7 @@ func sources(a *App) metrics.Sources {
 	}
 	if a.watch.monitor != nil {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
+		s.Soft = a.watch.book.metrics
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}

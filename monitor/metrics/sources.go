@@ -18,6 +18,7 @@ type Sources struct {
 	Keys    func() Keys
 	CDR     map[string]func() cdrlog.Stats // by the sink's name
 	Limits  func() []Limit
+	Soft    func() Soft
 }
 
 // Node is the state of this node.
@@ -115,6 +116,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Limits != nil {
 		p.limits(c.s.Limits())
+	}
+	if c.s.Soft != nil {
+		p.soft(c.s.Soft())
 	}
 	if c.s.Keys != nil {
 		p.keys(c.s.Keys())
