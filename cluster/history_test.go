@@ -194,6 +194,49 @@ func (s *storm) ask(c linear.Change, key string, random *rand.Rand) linear.Outco
 	return linear.Outcome{Unknown: true}
 }
 
+// An acknowledged change is held by three of five voters. One of the three loses its
+// disk and meets the two that never had the change, while the other two are away: if
+// it voted, the three could elect a leader without the change.
+func TestLostDiskForgetsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		time.Sleep(15 * time.Second)
+		s.propose(s.nodes["dal-1"], "first")
+		others := slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == s.leader() })
+		loser, keeper, late := others[0], others[1], others[2:]
+		s.apart(late...)
+		time.Sleep(5 * time.Second)
+		kept := s.propose(s.nodes[loser], "acknowledged")
+
+		for _, name := range s.names {
+			s.apart(name)
+		}
+		s.stop(s.nodes[loser])
+		for _, a := range late {
+			s.net.Join(a, loser)
+		}
+		s.net.Join(late[0], late[1])
+		s.nodes[loser] = s.start(s.config(loser, t.TempDir()))
+		time.Sleep(time.Minute)
+		for _, name := range append(late, loser) {
+			if l := s.nodes[name].Status().Raft.Leader; l != "" {
+				t.Errorf("%s has a leader, %s, by the vote of a node without its log", name, l)
+			}
+		}
+		s.together()
+		time.Sleep(time.Minute)
+		for name, m := range s.nodes {
+			if e, _ := m.Current(); e.Version != kept || string(e.Document) != "acknowledged" {
+				t.Errorf("%s has %v, want %v", name, e.Version, kept)
+			}
+		}
+		if n := voters(s.nodes[keeper]); n != "ash-1 ash-2 dal-1 dal-2 wit-1" {
+			t.Errorf("the voters are %s", n)
+		}
+		s.endAll(s.nodes)
+	})
+}
+
 // A history of changes under partitions, leader kills and lost disks is one that a
 // single copy could have given; and what each node routes from only ever rises.
 func TestConfigHistoryIsLinearizable(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // order is a recovery that a human confirmed.
@@ -35,91 +37,22 @@ func TestDEC14_RecoveryFromLostQuorum(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		kept := v.propose(nodes["dal-1"], "the last common one")
 		time.Sleep(time.Second)
-		ctx := context.Background()
-		a1, a2 := nodes["ash-1"], nodes["ash-2"]
-
-		// While the others live, no recovery.
-		if _, err := a1.Recover(ctx, Recovery{Confirm: "tset"}); !errors.Is(err, ErrConfirm) {
-			t.Errorf("a mistyped id: %v", err)
-		}
-		if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) {
-			t.Errorf("with a leader: %v", err)
-		}
-		v.site("ash", true)
-		time.Sleep(10 * time.Second)
-		if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) || !strings.Contains(err.Error(), "only") {
-			t.Errorf("too soon: %v", err)
-		}
-		begin := time.Now()
-		_, err := a1.Propose(ctx, Change{Document: []byte("x"), Author: "ann"})
-		if took := time.Since(begin); !errors.Is(err, ErrNoLeader) || took > time.Second {
-			t.Errorf("a change without quorum: %v after %v, want at once", err, took)
-		}
-		time.Sleep(30 * time.Second)
-
-		// A half-dead voter, which a fresh connect reaches, stops the recovery.
-		v.net.Heal("ash", "wit")
-		v.net.Heal("wit", "ash")
-		time.Sleep(5 * time.Second)
-		if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) {
-			t.Errorf("with the witness in reach: %v", err)
-		}
-		v.net.Split("ash", "wit")
-		time.Sleep(time.Minute)
-
-		dry := order()
-		dry.DryRun = true
-		report, err := a1.Recover(ctx, dry)
-		if err != nil || strings.Join(report.Gone, " ") != "dal-1 dal-2 wit-1" || strings.Join(report.Adopted, " ") != "ash-2" || report.Version != kept {
-			t.Fatalf("dry run: %+v, %v", report, err)
-		}
-		report, err = a1.Recover(ctx, order())
-		if err != nil || report.Version.Generation != 2 || report.Epoch.Number != 1 {
-			t.Fatalf("recovery: %+v, %v", report, err)
-		}
-		time.Sleep(time.Minute)
-		next := v.propose(a2, "made by the survivors")
-		if got := a1.Table().Version(); got != next || next.Generation != 2 {
-			t.Errorf("ash-1 runs %v, want %v", got, next)
-		}
-		if e, _ := a1.Current(); string(e.Document) != "made by the survivors" {
-			t.Errorf("in force is %q", e.Document)
-		}
-		if n := voters(a1); n != "ash-1 ash-2" {
-			t.Errorf("the voters are %s", n)
-		}
+		v.notYet(nodes["ash-1"])
+		epoch := v.recovered(nodes, kept)
 
 		// Meanwhile the other side goes on: it is a majority of the old voters.
 		v.propose(nodes["dal-1"], "written by the lost side")
 		v.site("ash", false)
 		time.Sleep(30 * time.Second)
-		for _, name := range []string{"dal-1", "dal-2", "wit-1"} {
-			m := nodes[name]
-			if !alarmed(m, AlarmSuperseded) || m.Status().Raft.Over != report.Epoch {
-				t.Errorf("%s has alarms %v, is over by %v", name, m.Status().Alarms, m.Status().Raft.Over)
-			}
-			if _, err := m.Propose(ctx, Change{Document: []byte("y"), Author: "ann"}); !errors.Is(err, ErrNoLeader) {
-				t.Errorf("%s takes changes in a dead epoch: %v", name, err)
-			}
-		}
-		if e, _ := nodes["dal-1"].Current(); string(e.Document) != "written by the lost side" || nodes["dal-1"].Table() == nil {
-			t.Errorf("the superseded node has %q in force", e.Document)
-		}
-		// It stays so over a restart.
-		v.stop(nodes["dal-2"])
-		nodes["dal-2"] = v.start(nodes["dal-2"].cfg)
-		time.Sleep(5 * time.Second)
-		if !alarmed(nodes["dal-2"], AlarmSuperseded) {
-			t.Error("a restart forgets that the node is superseded")
-		}
-		for _, name := range []string{"dal-1", "dal-2", "wit-1"} {
-			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		v.superseded(nodes, epoch)
+		for _, name := range givenUp {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			if err := nodes[name].Rejoin(ctx, "test"); err != nil {
 				t.Errorf("%s did not rejoin: %v", name, err)
 			}
 			cancel()
 		}
-		if err := a1.Rejoin(ctx, "test"); !errors.Is(err, ErrMember) {
+		if err := nodes["ash-1"].Rejoin(context.Background(), "test"); !errors.Is(err, ErrMember) {
 			t.Errorf("a sound node rejoined: %v", err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -130,11 +63,102 @@ func TestDEC14_RecoveryFromLostQuorum(t *testing.T) {
 				t.Errorf("%s has %v, alarms %v", name, e.Version, m.Status().Alarms)
 			}
 		}
-		if n := voters(a1); n != "ash-1 ash-2 dal-1 dal-2 wit-1" {
+		if n := voters(nodes["ash-1"]); n != "ash-1 ash-2 dal-1 dal-2 wit-1" {
 			t.Errorf("the voters are %s", n)
 		}
 		v.endAll(nodes)
 	})
+}
+
+// givenUp are the voters that a recovery in Ashburn gives up.
+var givenUp = []string{"dal-1", "dal-2", "wit-1"}
+
+// notYet goes through what refuses a recovery, and leaves Ashburn cut off for good.
+func (v *virtual) notYet(a1 *member) {
+	t, ctx := v.t, context.Background()
+	t.Helper()
+	if _, err := a1.Recover(ctx, Recovery{Confirm: "tset"}); !errors.Is(err, ErrConfirm) {
+		t.Errorf("a mistyped id: %v", err)
+	}
+	if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) {
+		t.Errorf("with a leader: %v", err)
+	}
+	v.site("ash", true)
+	time.Sleep(10 * time.Second)
+	if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) || !strings.Contains(err.Error(), "only") {
+		t.Errorf("too soon: %v", err)
+	}
+	begin := time.Now()
+	_, err := a1.Propose(ctx, Change{Document: []byte("x"), Author: "ann"})
+	if took := time.Since(begin); !errors.Is(err, ErrNoLeader) || took > time.Second {
+		t.Errorf("a change without quorum: %v after %v, want at once", err, took)
+	}
+	time.Sleep(30 * time.Second)
+
+	// A half-dead voter, which a fresh connect reaches, stops the recovery.
+	v.net.Heal("ash", "wit")
+	v.net.Heal("wit", "ash")
+	time.Sleep(5 * time.Second)
+	if _, err := a1.Recover(ctx, order()); !errors.Is(err, ErrNotLost) {
+		t.Errorf("with the witness in reach: %v", err)
+	}
+	v.net.Split("ash", "wit")
+	time.Sleep(time.Minute)
+}
+
+// recovered recovers Ashburn and returns its epoch.
+func (v *virtual) recovered(nodes map[string]*member, kept trunkgroup.Version) Epoch {
+	t, ctx := v.t, context.Background()
+	t.Helper()
+	a1, a2 := nodes["ash-1"], nodes["ash-2"]
+	dry := order()
+	dry.DryRun = true
+	report, err := a1.Recover(ctx, dry)
+	if err != nil || strings.Join(report.Gone, " ") != "dal-1 dal-2 wit-1" || strings.Join(report.Adopted, " ") != "ash-2" || report.Version != kept {
+		t.Fatalf("dry run: %+v, %v", report, err)
+	}
+	report, err = a1.Recover(ctx, order())
+	if err != nil || report.Version.Generation != 2 || report.Epoch.Number != 1 {
+		t.Fatalf("recovery: %+v, %v", report, err)
+	}
+	time.Sleep(time.Minute)
+	next := v.propose(a2, "made by the survivors")
+	if got := a1.Table().Version(); got != next || next.Generation != 2 {
+		t.Errorf("ash-1 runs %v, want %v", got, next)
+	}
+	if e, _ := a1.Current(); string(e.Document) != "made by the survivors" {
+		t.Errorf("in force is %q", e.Document)
+	}
+	if n := voters(a1); n != "ash-1 ash-2" {
+		t.Errorf("the voters are %s", n)
+	}
+	return report.Epoch
+}
+
+// superseded checks that the nodes of the old epoch say so, take no changes and
+// keep their table, also over a restart.
+func (v *virtual) superseded(nodes map[string]*member, epoch Epoch) {
+	t, ctx := v.t, context.Background()
+	t.Helper()
+	for _, name := range givenUp {
+		m := nodes[name]
+		if !alarmed(m, AlarmSuperseded) || m.Status().Raft.Over != epoch {
+			t.Errorf("%s has alarms %v, is over by %v", name, m.Status().Alarms, m.Status().Raft.Over)
+		}
+		if _, err := m.Propose(ctx, Change{Document: []byte("y"), Author: "ann"}); !errors.Is(err, ErrNoLeader) {
+			t.Errorf("%s takes changes in a dead epoch: %v", name, err)
+		}
+	}
+	if e, _ := nodes["dal-1"].Current(); string(e.Document) != "written by the lost side" || nodes["dal-1"].Table() == nil {
+		t.Errorf("the superseded node has %q in force", e.Document)
+	}
+	// It stays so over a restart.
+	v.stop(nodes["dal-2"])
+	nodes["dal-2"] = v.start(nodes["dal-2"].cfg)
+	time.Sleep(5 * time.Second)
+	if !alarmed(nodes["dal-2"], AlarmSuperseded) {
+		t.Error("a restart forgets that the node is superseded")
+	}
 }
 
 // Both halves are recovered behind a cut: of two epochs with one number one wins,
