@@ -178,12 +178,12 @@ func (w *world) restart(t testing.TB, n *tandem.Node, between func()) away {
 	return a
 }
 
-// TestDEC19_RollingRestartUnderLoad restarts every node of both sites and the
+// TestFailureMode15_RollingRestartUnderLoad restarts every node of both sites and the
 // witness, one after the other, under calls of three kinds: callers who follow SRV
 // records lose none; whoever knows one address alone loses at most what comes
 // while that process is down; long calls end with their node's phase 3, or by
 // themselves, and none is broken.
-func TestDEC19_RollingRestartUnderLoad(t *testing.T) {
+func TestFailureMode15_RollingRestartUnderLoad(t *testing.T) {
 	w := rollingWorld(t, "rolling", func(*tandem.Node) {})
 	w.simulate(t, sim.Answers(50*time.Millisecond, 300*time.Millisecond))
 	one := w.Node(lab.Dallas1)
