@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -191,4 +192,14 @@ func encodeKey(k *ecdsa.PrivateKey) ([]byte, error) {
 		return nil, fmt.Errorf("pki: key: %w", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+}
+
+// Cluster is the cluster that the authority is of; empty when it may sign for any.
+func (a *Authority) Cluster() string {
+	for _, d := range a.cert.PermittedDNSDomains {
+		if cluster, ours := strings.CutSuffix(d, suffix); ours {
+			return cluster
+		}
+	}
+	return ""
 }

@@ -21,7 +21,7 @@ import (
 
 func (c *cli) clusterCommand() *cobra.Command {
 	key := &cobra.Command{
-		Use: "key", Short: "Make a new cluster key",
+		Use: "key", Short: "Make a new cluster key; its commands change the key of a running cluster",
 		Long:    "Prints 32 random bytes in base64: the secret that all nodes of a cluster share. Keep it in a\nfile of mode 0600 and name that file in cluster.key_file of every node.",
 		Example: "  (umask 077; tandem cluster key > cluster.key)",
 		Args:    arguments(),
@@ -33,7 +33,8 @@ func (c *cli) clusterCommand() *cobra.Command {
 			return err
 		}),
 	}
-	return group("cluster", "What the nodes of a cluster share", key, c.clusterRecoverCommand(), c.clusterRejoinCommand())
+	key.AddCommand(c.keyCommands()...)
+	return group("cluster", "What the nodes of a cluster share", key, c.caCommand(), c.certCommand(), c.tokenCommand(), c.joinCommand(), c.clusterRecoverCommand(), c.clusterRejoinCommand())
 }
 
 // newKey makes a cluster key in base64.
