@@ -34,17 +34,41 @@
 //
 // Propose works on every node: it validates the document, wraps it with an
 // idempotency key and passes it to the leader on a stream of its own, again and
-// again until the leader answers or the context ends. Without quorum it says which
-// voters are missing. Reads and calls go on.
+// again until the leader answers or the context ends. Without quorum it fails at once
+// and says which voters are missing. Reads and calls go on. The history of changes is
+// linearizable under partitions, crashes and lost disks; the tests check that.
+//
+// # Canary (DEC-25)
+//
+// Stage commits a document for one site under the next revision; Promote makes it the
+// cluster's under the same one, Abandon brings the old document back under a higher
+// one. So the version that a node runs only rises. The exception is Breach: a node goes
+// back from its own canary by itself, notes that on disk, and takes the canary again
+// only when it is promoted.
 //
 // # Membership of the consensus
 //
 // The voters are listed in the node file, the same list for all; each bootstraps
 // with it at its first start, which is safe because the configurations are equal.
 // Every other member that gossip brings is added by the leader as a non-voter: it
-// follows and never votes. A witness is a voter without calls; it waits three times
-// as long before it stands for election, and gives leadership away as soon as
-// another voter can take it.
+// follows and votes only in place of a voter of its site that was dead for long. A
+// voter that lost its log must not vote, since it does not know what it promised: the
+// leader takes its vote away and gives it back when it has the log. A witness is a
+// voter without calls; it waits three times as long before it stands for election, and
+// gives leadership away as soon as another voter can take it.
+//
+// # Recovery (DEC-14)
+//
+// When most voters are lost, Recover makes one node the only voter in a new epoch. Every
+// RPC of raft carries the epoch (in the address of its header, so that builds without
+// epochs understand it while there is none), and those of other epochs are refused. A
+// node that meets a later epoch leaves the consensus until Rejoin discards its log.
+//
+// # Disk
+//
+// When the log cannot be written, raft ends, its last promises are kept from leaving
+// the node, and it begins again when the disk takes writes. A log that is damaged shows
+// at the start, where all of it is read. Neither touches the table that runs.
 //
 // # Trade-offs
 //

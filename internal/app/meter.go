@@ -65,7 +65,7 @@ func clusterState(a *App) metrics.Cluster {
 	c := metrics.Cluster{
 		Nodes:     map[metrics.NodeState]int{{Site: st.Site, State: st.State}: 1},
 		RaftState: strings.ToLower(st.Raft.State), HasLeader: st.Raft.Leader != "", Term: st.Raft.Term,
-		Commit: st.Raft.Commit, Applied: st.Raft.Applied,
+		Commit: st.Raft.Commit, Applied: st.Raft.Applied, Epoch: st.Raft.Epoch.Number, OtherEpochs: st.Raft.Refused,
 		Version: st.Running, VersionSince: st.PublishedAt,
 	}
 	if k, ok := a.node.Canary(); ok {

@@ -40,6 +40,8 @@ type Cluster struct {
 	Commit       uint64
 	Applied      uint64
 	LastContact  time.Duration // with the leader
+	Epoch        uint64        // of the configuration log; a recovery raises it
+	OtherEpochs  uint64        // messages of the consensus that were refused for another epoch
 	Version      trunkgroup.Version
 	VersionSince time.Time
 	Canary       string // site where a canary is tried; empty for none
@@ -74,6 +76,8 @@ var (
 	descRaftState   = desc("raft_state", "1 for the state that this node's Raft is in.", "state")
 	descRaftLeader  = desc("raft_has_leader", "1 when a leader is known. Calls need none, configuration changes do.")
 	descRaftTerm    = desc("raft_term", "Raft's current term.")
+	descRaftEpoch   = desc("raft_epoch", "Epoch of the configuration log; a recovery from lost quorum raises it.")
+	descRaftRefused = desc("raft_refused_epoch_total", "Messages of the consensus that were refused because they were of another epoch.")
 	descRaftCommit  = desc("raft_commit_index", "Raft's commit index.")
 	descRaftApplied = desc("raft_applied_index", "Raft's applied index.")
 	descRaftContact = desc("raft_last_contact_seconds", "Time since the leader was heard.")
@@ -199,6 +203,8 @@ func (p page) cluster(c Cluster) {
 		}
 		p.flag(descRaftLeader, c.HasLeader)
 		p.gauge(descRaftTerm, float64(c.Term))
+		p.gauge(descRaftEpoch, float64(c.Epoch))
+		p.counter(descRaftRefused, c.OtherEpochs)
 		p.gauge(descRaftCommit, float64(c.Commit))
 		p.gauge(descRaftApplied, float64(c.Applied))
 		p.gauge(descRaftContact, c.LastContact.Seconds())
