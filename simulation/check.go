@@ -24,6 +24,7 @@ func (w *world) check() {
 	w.checkNodes()
 	w.checkConvergence()
 	w.checkSoft()
+	w.checkMeters()
 }
 
 // byCaller sorts the calls' records by the caller's Call-ID.

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cdr"
@@ -30,7 +31,7 @@ func (w *world) checkTaken(c *call, records []*cdr.Record) {
 		return
 	}
 	r := records[len(records)-1]
-	if w.spentElsewhere(r) > spent || w.lossy(c) {
+	if w.spentElsewhere(r) > spent || w.lossy(c) || limited(r) { // refusals for a limit are checked where they are made
 		return
 	}
 	for _, m := range w.membersFor(c) {
@@ -72,6 +73,12 @@ func (w *world) spentElsewhere(r *cdr.Record) (sum time.Duration) {
 		}
 	}
 	return sum
+}
+
+// limited tells whether a limit kept the call from somebody.
+func limited(r *cdr.Record) bool {
+	return r.HangupCause == "CAPACITY" || r.HangupCause == "RATE_EXCEEDED" ||
+		slices.ContainsFunc(r.Attempts, func(a cdr.Attempt) bool { return a.Cause == "capacity" })
 }
 
 // lossy tells whether the network lost so much of a B leg that the attempt may

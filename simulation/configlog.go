@@ -112,6 +112,7 @@ func (n *node) run(e fsm.Entry) {
 	}
 	n.table = n.w.lab.table(string(e.Document), e.Version)
 	n.view = trunkgroup.NewView(n.table)
+	n.rights.engine.SetLimits(n.now(), limitsOf(n.table))
 	n.nodesChanged()
 }
 

@@ -169,10 +169,12 @@ func (e *shardEnv) Count(ev b2bua.Event) {
 }
 
 // Admit implements b2bua.Env.
-func (e *shardEnv) Admit(uint64, []limit.Use) limit.Verdict { return limit.Granted }
+func (e *shardEnv) Admit(ref uint64, uses []limit.Use) limit.Verdict {
+	return e.n.admit(e.index, ref, uses)
+}
 
 // Release implements b2bua.Env.
-func (e *shardEnv) Release([]limit.Use) {}
+func (e *shardEnv) Release(uses []limit.Use) { e.n.release(uses) }
 
 // Pinged implements b2bua.Env.
 func (e *shardEnv) Pinged(token uint64, r b2bua.PingResult) { e.n.pinged(token, r) }

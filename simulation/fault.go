@@ -90,6 +90,7 @@ func (w *world) crash(n *node, power bool) func() {
 
 func (w *world) end(n *node, power bool) {
 	n.trouble.begin(w.now)
+	n.powerless = power
 	n.alive, n.waiting, n.unsent, n.next = false, nil, nil, -1
 	w.linksOf(n, func(l *link, end int) { l.died(end, power) })
 }
@@ -286,7 +287,7 @@ var groupsOfMembers = [...]string{"acme-in", "acme-in", "bravo-in", "carrier-a",
 
 // groupDown makes all members of a group in a site ill at once.
 func (w *world) groupDown(group, site string, m mood) func() {
-	table := w.lab.table(docName(0), trunkgroup.Version{Cluster: clusterID, Generation: 1, Revision: 1})
+	table := w.lab.table(docName(0), firstVersion())
 	var cured []func()
 	for _, member := range table.Group(group).Members {
 		if member.Site == site {

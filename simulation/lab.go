@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tandem-sbc/tandem/cluster/lease"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -21,6 +22,7 @@ const documents = 4
 // belongs to one goroutine.
 type Lab struct {
 	tables map[tableKey]*trunkgroup.Table
+	limits []lease.Limit // that hold in all documents
 }
 
 type tableKey struct {
@@ -29,7 +31,16 @@ type tableKey struct {
 }
 
 // NewLab returns a lab. Use one per goroutine for all seeds that it plays.
-func NewLab() *Lab { return &Lab{tables: make(map[tableKey]*trunkgroup.Table)} }
+func NewLab() *Lab {
+	l := &Lab{tables: make(map[tableKey]*trunkgroup.Table)}
+	l.limits = limitsOf(l.table(docName(0), firstVersion()))
+	return l
+}
+
+// firstVersion is what a cluster begins with.
+func firstVersion() trunkgroup.Version {
+	return trunkgroup.Version{Cluster: clusterID, Generation: 1, Revision: 1}
+}
 
 // table compiles a document once per version.
 func (l *Lab) table(doc string, v trunkgroup.Version) *trunkgroup.Table {
@@ -81,12 +92,15 @@ func baseDocument() *trunkgroup.Document {
 	member := func(id, site, addr string) trunkgroup.MemberSpec {
 		return trunkgroup.MemberSpec{ID: id, Site: site, Address: addr}
 	}
+	limited := member("dal", dallas, "192.0.2.20:5060")
+	limited.Limits.Calls = 2
 	return &trunkgroup.Document{
-		Cluster: clusterID,
-		Sites:   []trunkgroup.SiteSpec{{Name: dallas, Peers: []string{ashburn}}, {Name: ashburn, Peers: []string{dallas}}},
+		Cluster:   clusterID,
+		Customers: []trunkgroup.CustomerSpec{{Name: "acme", Limits: trunkgroup.LimitsSpec{CPS: 6}}},
+		Sites:     []trunkgroup.SiteSpec{{Name: dallas, Peers: []string{ashburn}}, {Name: ashburn, Peers: []string{dallas}}},
 		TrunkGroups: []trunkgroup.GroupSpec{
 			{
-				Name: "acme-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"}, Monitoring: monitoring(),
+				Name: "acme-in", Customer: "acme", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"}, Monitoring: monitoring(),
 				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.LoadBalance},
 				Members: []trunkgroup.MemberSpec{
 					member("dal-1", dallas, "198.51.100.10:5060"), member("dal-2", dallas, "198.51.100.11:5060"),
@@ -95,10 +109,11 @@ func baseDocument() *trunkgroup.Document {
 			},
 			{
 				Name: "bravo-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214556*"}, Monitoring: monitoring(),
+				Limits:  trunkgroup.LimitsSpec{Calls: 4},
 				Members: []trunkgroup.MemberSpec{member("dal", dallas, "198.51.100.20:5060"), member("ash", ashburn, "198.51.100.84:5060")},
 			},
 			{
-				Name: "acme-out", Role: trunkgroup.TerminationCustomer,
+				Name: "acme-out", Customer: "acme", Role: trunkgroup.TerminationCustomer,
 				Sources: []trunkgroup.SourceSpec{{IP: "198.51.100.10", Port: 5060}, {IP: "198.51.100.74", Port: 5060}},
 			},
 			{
@@ -107,7 +122,7 @@ func baseDocument() *trunkgroup.Document {
 			},
 			{
 				Name: "carrier-b", Role: trunkgroup.PSTNProvider, Monitoring: monitoring(),
-				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.20:5060"), member("ash", ashburn, "192.0.2.84:5060")},
+				Members: []trunkgroup.MemberSpec{limited, member("ash", ashburn, "192.0.2.84:5060")},
 			},
 		},
 	}

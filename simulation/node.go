@@ -41,15 +41,17 @@ type node struct {
 	peers  []peer   // by index
 	unsent []func() // sends that failed at once, after the step that made them
 
-	table    *trunkgroup.Table
-	view     *trunkgroup.View
-	state    *fsm.State
-	applied  int // entries of the config log
-	disk     disk
-	watch    watch
-	shelf    shelf
-	draining draining
-	heard    map[itemKey]item // gossip
+	table     *trunkgroup.Table
+	view      *trunkgroup.View
+	state     *fsm.State
+	applied   int // entries of the config log
+	disk      disk
+	watch     watch
+	shelf     shelf
+	rights    rights
+	powerless bool // the whole machine is off
+	draining  draining
+	heard     map[itemKey]item // gossip
 
 	started, ended int // calls, in this boot
 
@@ -123,7 +125,8 @@ func (n *node) start() {
 			Minter:    mint.New(key, mint.NodeID(n.name), n.boot), HandoffKey: key,
 		}, &shardEnv{n, i}, n.now()))
 	}
-	n.shelf = newShelf(n)
+	n.shelf, n.rights, n.powerless = newShelf(n), newRights(n), false
+	n.tellRights()
 	n.loadConfig()
 	n.spreadKnobs()
 	if !n.witness {
@@ -160,6 +163,7 @@ func (n *node) advance() {
 		}
 	}
 	n.watchDue(now)
+	n.advanceRights(now)
 	if store := n.shelf.store; store != nil && !now.Before(store.Deadline()) {
 		store.Advance(now)
 	}
@@ -169,6 +173,12 @@ func (n *node) advance() {
 
 // settle ends a step: sends that failed at once are told now.
 func (n *node) settle() {
+	for len(n.unsent) > 0 {
+		do := n.unsent[0]
+		n.unsent = n.unsent[1:]
+		do()
+	}
+	n.shareOut()
 	for len(n.unsent) > 0 {
 		do := n.unsent[0]
 		n.unsent = n.unsent[1:]
@@ -188,6 +198,7 @@ func (n *node) rearm() {
 	if n.shelf.store != nil {
 		next = earlier(next, n.shelf.store.Deadline())
 	}
+	next = earlier(next, n.rightsDue())
 	n.next = -1
 	if !next.IsZero() {
 		n.next = n.clock.global(next)
@@ -258,6 +269,8 @@ func (n *node) lose(x *node) {
 		n.shelf.store.NodeLost(n.now(), x.name, time.Time{})
 	}
 	n.nodesChanged()
+	n.tellRights()
+	n.dial(x)
 }
 
 // meet takes the news that the stream to a node is there.
@@ -268,5 +281,9 @@ func (n *node) meet(x *node) {
 	if n.shelf.store != nil && !x.witness {
 		n.shelf.store.NodeUp(n.now(), x.name, uint64(x.boot))
 	}
+	if n.rights.engine != nil {
+		n.rights.dead[x.index] = false
+	}
 	n.nodesChanged()
+	n.tellRights()
 }

@@ -93,6 +93,8 @@ func (s *Sums) add(o Sums) {
 	s.Configs += o.Configs
 	s.Drains += o.Drains
 	s.Closed += o.Closed
+	s.Refused += o.Refused
+	s.Early += o.Early
 }
 
 // DEC-20: same seed, same trace.

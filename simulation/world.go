@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tandem-sbc/tandem/cdr"
+	"github.com/tandem-sbc/tandem/limit"
 )
 
 // world is one simulation.
@@ -34,7 +35,8 @@ type world struct {
 
 	records []*cdr.Record
 	sums    Sums
-	lost    map[string]int // datagrams lost, by Call-ID
+	lost    map[string]int              // datagrams lost, by Call-ID
+	full    map[limit.Key]time.Duration // when a limit was last used up
 
 	hash    xxhash.Digest
 	tracing bool
@@ -44,13 +46,14 @@ type world struct {
 
 // Sums are what a run did, to see that the seeds reach what they should.
 type Sums struct {
-	Events, Calls, Answered, Handoffs, Lost, Crashes, Cuts, Configs, Drains, Closed int
+	Events, Calls, Answered, Handoffs, Lost, Crashes, Cuts, Configs, Drains, Closed, Refused, Early int
 }
 
 func newWorld(l *Lab, seed uint64, tracing bool) *world {
 	w := &world{
 		lab: l, seed: seed, byAddr: make(map[netip.AddrPort]*agent), lost: make(map[string]int), tracing: tracing,
-		net: rand.New(rand.NewPCG(seed, 1)), users: rand.New(rand.NewPCG(seed, 2)), fate: rand.New(rand.NewPCG(seed, 3)),
+		full: make(map[limit.Key]time.Duration),
+		net:  rand.New(rand.NewPCG(seed, 1)), users: rand.New(rand.NewPCG(seed, 2)), fate: rand.New(rand.NewPCG(seed, 3)),
 	}
 	w.hash.Reset()
 	w.plan = drawPlan(w.fate)
