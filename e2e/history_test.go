@@ -296,7 +296,7 @@ func TestDEC14_RecoveryFromLostQuorum(t *testing.T) {
 	}
 	for _, n := range gone {
 		eventually(t, time.Minute, n.Name+" says that it was given up", func() error {
-			out, err := n.Command("node", "list")
+			out, err := n.Command("node", "list", "-o", "json")
 			if err == nil && !strings.Contains(string(out), "config_superseded") {
 				err = fmt.Errorf("it says: %s", out)
 			}
