@@ -68,7 +68,7 @@ func New(cfg Config) (*Cluster, error) {
 		return nil, fmt.Errorf("cluster %s: %w", cfg.Name, err)
 	}
 	err := errors.Join(
-		os.WriteFile(filepath.Join(c.dir, "cluster.key"), []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600),
+		os.WriteFile(c.KeyFile(), []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600),
 		os.WriteFile(filepath.Join(c.dir, "cluster.yaml"), []byte(cfg.Document), 0o600))
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", cfg.Name, err)
@@ -114,6 +114,9 @@ func (c *Cluster) Node(p lab.Place) *Node {
 	}
 	return nil
 }
+
+// KeyFile is the cluster key of the nodes that have no Trust.
+func (c *Cluster) KeyFile() string { return filepath.Join(c.dir, "cluster.key") }
 
 // SBCs are the nodes that take calls: all but the witness.
 func (c *Cluster) SBCs() []*Node {
@@ -166,7 +169,13 @@ func (n *Node) file(keys peer.KeyPair) string {
 		}
 	}
 	line("interconnect: {address: %q}", n.at(portInterconnect))
-	line("cluster:\n  id: %s\n  key_file: %q", c.Name, filepath.Join(c.dir, "cluster.key"))
+	if n.Trust == "" {
+		line("cluster:\n  id: %s\n  key_file: %q", c.Name, c.KeyFile())
+	} else {
+		at := func(name string) string { return filepath.Join(n.Trust, name) }
+		line("cluster:\n  id: %s\n  key_file: %q\n  reload: 300ms", c.Name, at("cluster.key"))
+		line("  tls: {cert: %q, key: %q, ca: %q, ca_key: %q}", at(n.Name+".pem"), at(n.Name+".key"), at("ca.pem"), n.AuthorityKey)
+	}
 	line("  document: %q", filepath.Join(c.dir, "cluster.yaml"))
 	line("  gossip: {address: %q}\n  raft:\n    voters:", n.at(portGossip))
 	for _, v := range c.Nodes {
@@ -191,6 +200,9 @@ func (n *Node) file(keys peer.KeyPair) string {
 
 // Realm is the digest realm of every node.
 const Realm = "sip.example.net"
+
+// Interconnect is the address of the streams of other nodes.
+func (n *Node) Interconnect() string { return n.at(portInterconnect) }
 
 // at is an address of the node's own port, for traffic between nodes.
 func (n *Node) at(port int) string { return fmt.Sprintf("%s:%d", n.IPv4, port) }

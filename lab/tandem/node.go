@@ -31,6 +31,12 @@ type Node struct {
 	// cluster's. Write leaves out of its node file what it may not know.
 	Binary string
 
+	// Trust is a directory with cluster.key, ca.pem and the node's certificate NODE.pem
+	// and NODE.key; empty means the cluster's key and no TLS between nodes.
+	Trust string
+	// AuthorityKey is the key of the authority on a node that admits others; mostly empty.
+	AuthorityKey string
+
 	cluster *Cluster
 	dir     string
 	socket  string
