@@ -24,23 +24,24 @@ type bank struct {
 
 // account is one node's part of the book.
 type account struct {
-	name   string
-	boot   uint64
-	joined bool
-	share  int // the most that it can hold
-	target int // what it was granted last
-	seq    uint64
-	acked  uint64
-	held   int // as reported
-	used   int
-	want   int
-	wantTo time.Time
-	hungry bool   // it reports each right that becomes idle
-	knows  rows   // that it reported
-	sent   uint64 // of its last report
-	toldAt time.Time
-	told   byte // the flags that it was told last
-	owed   bool // it has not been answered since its last report
+	name     string
+	boot     uint64
+	joined   bool
+	share    int // the most that it can hold
+	target   int // what it was granted last
+	seq      uint64
+	acked    uint64
+	held     int // as reported
+	used     int
+	waiting  int // calls that wait for a right now
+	missed   int // uses that were not to be had lately
+	missedTo time.Time
+	hungry   bool   // it reports each right that becomes idle
+	knows    rows   // that it reported
+	sent     uint64 // of its last report
+	toldAt   time.Time
+	told     byte // the flags that it was told last
+	owed     bool // it has not been answered since its last report
 }
 
 // passed are rights of a process that is gone.
@@ -120,11 +121,9 @@ func (x *entry) enter(a *account, r *record) {
 		a.share = r.share // it obeyed the last grant: this is what it holds
 	}
 	a.held, a.used, a.hungry, a.sent, a.knows = r.share, r.used, r.flags&flagHungry != 0, r.sent, r.rows
-	if r.want > 0 || !x.e.now.Before(a.wantTo) {
-		a.want = r.want
-	}
-	if r.want > 0 {
-		a.wantTo = x.e.now.Add(wantFor)
+	a.waiting = r.waiting
+	if a.missed = r.missed; a.missed > 0 {
+		a.missedTo = x.e.now.Add(wantFor)
 	}
 	a.owed = true
 }

@@ -18,6 +18,7 @@ const (
 	poll       = 20 * time.Millisecond  // between looks at the meters while rights are short
 	settle     = 2 * time.Second        // from the first contact until the node knows who there is
 	wantFor    = time.Second            // how long a want stands
+	siteWant   = 300 * time.Millisecond // how long what another site asked for stands
 	siteAnswer = 500 * time.Millisecond // how long another site's answer is waited for
 	siteRepeat = 100 * time.Millisecond // between two questions to another site
 	idleFor    = 5 * time.Second        // without need, until borrowed rights go home

@@ -50,9 +50,12 @@ type record struct {
 	seq   uint64 // of the grant that is acknowledged or made
 	share int    // held, or granted
 	used  int
-	want  int
-	sent  uint64 // when the report left, by the reporter's clock; echoed in the grant
-	rows  rows
+	// waiting are calls that wait, missed the uses that were not to be had lately.
+	// Between sites, waiting is what is asked for; in a grant, what other sites use.
+	waiting int
+	missed  int
+	sent    uint64 // when the report left, by the reporter's clock; echoed in the grant
+	rows    rows
 }
 
 // header begins a frame.
@@ -66,7 +69,7 @@ func (r *record) append(b []byte) []byte {
 	b = append(b, r.kind, byte(r.key.Kind), byte(r.key.Scope))
 	b = appendText(b, r.key.Name)
 	b = append(b, r.flags)
-	for _, n := range [...]uint64{r.term, r.seq, uint64(r.share), uint64(r.used), uint64(r.want), r.sent, uint64(len(r.rows))} {
+	for _, n := range [...]uint64{r.term, r.seq, uint64(r.share), uint64(r.used), uint64(r.waiting), uint64(r.missed), r.sent, uint64(len(r.rows))} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, p := range r.rows.sorted() {
@@ -143,7 +146,8 @@ func (r *reader) record() (rec record) {
 	rec.key.Name = r.text()
 	rec.flags = r.byte()
 	rec.term, rec.seq = r.number(), r.number()
-	rec.share, rec.used, rec.want = r.count(), r.count(), r.count()
+	rec.share, rec.used = r.count(), r.count()
+	rec.waiting, rec.missed = r.count(), r.count()
 	rec.sent = r.number()
 	n := r.number()
 	if n > maxRows {

@@ -13,9 +13,9 @@ type holder struct {
 	hungry   bool      // the grantor wants to know of each right that becomes idle
 	hungryTo time.Time // until then
 
-	missed uint64 // of the meter, as last seen
-	want   int    // uses that were not to be had lately
-	wantTo time.Time
+	missed   uint64 // of the meter, as last seen
+	lately   int    // uses that were not to be had lately
+	latelyTo time.Time
 
 	told   told
 	toldAt time.Time
@@ -26,7 +26,8 @@ type told struct {
 	to         string
 	term, seq  uint64
 	held, used int
-	want       int
+	waiting    int
+	missed     int
 	hungry     bool
 }
 
@@ -39,7 +40,10 @@ func (x *entry) report() {
 		h.hungry = false
 	}
 	share, used := x.meter.Read()
-	is := told{to: e.grantor(x.limit.Key, e.cfg.Site), seq: h.seq, held: max(share, used), used: used, want: h.want, hungry: h.hungry}
+	is := told{
+		to: e.grantor(x.limit.Key, e.cfg.Site), seq: h.seq, held: max(share, used), used: used,
+		waiting: x.meter.Waiting(), missed: h.lately, hungry: h.hungry,
+	}
 	if is.to == h.grantor {
 		is.term = h.term
 	}
@@ -48,12 +52,12 @@ func (x *entry) report() {
 		h.told, h.toldAt = is, e.now
 		due = e.now.Add(e.refresh())
 		x.send(is.to, record{
-			kind: kindReport, term: is.term, seq: is.seq, share: is.held, used: is.used, want: is.want,
+			kind: kindReport, term: is.term, seq: is.seq, share: is.held, used: is.used, waiting: is.waiting, missed: is.missed,
 			flags: flagIf(is.hungry, flagHungry), sent: uint64(e.now.Sub(e.start)), rows: nil,
 		})
 	}
 	x.due(due)
-	if h.hungry || h.want > 0 {
+	if h.hungry || h.lately > 0 || is.waiting > 0 {
 		x.due(e.now.Add(poll))
 	}
 }
@@ -64,7 +68,7 @@ func (x *entry) tells(is *told) bool {
 	switch {
 	case is.to != was.to || is.term != was.term:
 		return true
-	case is.held < was.held || is.want > was.want || is.hungry != was.hungry:
+	case is.held < was.held || is.waiting != was.waiting || is.missed > was.missed || is.hungry != was.hungry:
 		return true
 	case is.hungry && (is.used != was.used || is.seq != was.seq):
 		return true
@@ -77,9 +81,9 @@ func (x *entry) needs() {
 	h, now := &x.hold, x.e.now
 	missed := x.meter.Missed()
 	if n := int(missed - h.missed); n > 0 {
-		h.want, h.wantTo = max(h.want, n, x.meter.Waiting()), now.Add(wantFor)
-	} else if !now.Before(h.wantTo) {
-		h.want = x.meter.Waiting()
+		h.lately, h.latelyTo = max(h.lately, n), now.Add(wantFor)
+	} else if !now.Before(h.latelyTo) {
+		h.lately = 0
 	}
 	h.missed = missed
 }
@@ -96,9 +100,12 @@ func (x *entry) called(from string, r *record) {
 		x.bank = nil // this node obeys now: it grants no more
 	}
 	share, used := x.meter.Read()
-	h.told, h.toldAt = told{to: from, term: h.term, held: max(share, used), used: used, want: h.want, hungry: h.hungry}, e.now
+	h.told = told{
+		to: from, term: h.term, held: max(share, used), used: used, waiting: x.meter.Waiting(), missed: h.lately, hungry: h.hungry,
+	}
+	h.toldAt = e.now
 	x.send(from, record{
-		kind: kindReport, term: h.term, share: h.told.held, used: used, want: h.want,
+		kind: kindReport, term: h.term, share: h.told.held, used: used, waiting: h.told.waiting, missed: h.lately,
 		flags: flagIf(h.hungry, flagHungry), sent: uint64(e.now.Sub(e.start)),
 	})
 }
@@ -130,7 +137,7 @@ func (x *entry) granted(from string, r *record) {
 	h.hungry, h.hungryTo = r.flags&flagHungry != 0, e.now.Add(2*wantFor)
 	if r.seq > h.seq {
 		share, _ := x.meter.Read()
-		h.seq, h.want = r.seq, max(0, h.want-max(0, r.share-share))
+		h.seq, h.lately = r.seq, max(0, h.lately-max(0, r.share-share))
 		x.meter.SetShare(r.share)
 	}
 	if r.flags&flagAsk != 0 {
@@ -142,7 +149,7 @@ func (x *entry) granted(from string, r *record) {
 		x.meter.SetFull(time.Time{})
 	}
 	if from != e.cfg.Node {
-		x.uses = uses{site: r.used, others: map[string]int{"": r.want}}
+		x.uses = uses{site: r.used, others: map[string]int{"": r.waiting}}
 	}
 	x.due(e.now)
 }

@@ -15,22 +15,46 @@ func (x *entry) share() {
 		avail += a.share
 	}
 	needs := make([]int, len(live))
-	short := -max(avail, 0)
+	short, wanting, pressing := -max(avail, 0), false, x.pressing()
 	for i, a := range live {
-		needs[i] = a.used
-		if e.now.Before(a.wantTo) {
-			needs[i] += a.want
-		}
+		needs[i] = x.needOf(a, pressing)
 		short += needs[i]
+		wanting = wanting || needs[i] > a.share // somebody else may have just that idle
 	}
 	promised := x.promised(-short)
 	avail = max(0, avail-promised)
 	targets := spread(avail, needs)
-	if short > 0 || promised > 0 {
+	if short > 0 || promised > 0 || wanting || pressing {
 		b.hungryTo, b.needed = e.now.Add(wantFor+wantFor/2), e.now
 	}
 	x.settle(live, targets)
 	x.lend(live, short)
+}
+
+// pressing reports whether a call waits, here or in another site: then what was
+// missed before counts no more.
+func (x *entry) pressing() bool {
+	if x.waits() {
+		return true
+	}
+	for _, s := range x.bank.sites {
+		if s.wants(x.e.now) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// needOf is what a node should have: what it uses and what calls wait for, or what
+// calls did not get within the last second, which may come again.
+func (x *entry) needOf(a *account, pressing bool) int {
+	switch {
+	case pressing:
+		return a.used + a.waiting
+	case x.e.now.Before(a.missedTo):
+		return a.used + a.missed
+	}
+	return a.used
 }
 
 // settle grants the targets: first less to some, then more to others, as far as
@@ -114,7 +138,7 @@ func (x *entry) answer() {
 		a.owed, a.told, a.toldAt = false, flags, e.now
 		x.send(a.name, record{
 			kind: kindGrant, flags: flags, term: b.term, seq: a.seq, share: a.target, sent: a.sent,
-			used: x.siteUsed(), want: x.uses.elsewhere(),
+			used: x.siteUsed(), waiting: x.uses.elsewhere(),
 		})
 		if x.bank != b {
 			return
@@ -132,7 +156,7 @@ func (x *entry) spent() bool {
 		return false
 	}
 	for _, a := range x.live() {
-		if !a.hungry || a.acked != a.seq || a.held > a.used && a.want == 0 {
+		if !a.hungry || a.acked != a.seq || a.held > a.used {
 			return false
 		}
 	}

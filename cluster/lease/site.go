@@ -110,8 +110,8 @@ func (x *entry) exchange() {
 			continue
 		}
 		r := record{kind: kindSite, rows: x.shown(), used: x.siteUsed()}
-		if short > 0 && !e.now.Before(s.empty) && e.since(s.asked) >= siteRepeat {
-			r.want, r.flags = short, flagAsk
+		if short > 0 && x.waits() && !e.now.Before(s.empty) && e.since(s.asked) >= siteRepeat {
+			r.waiting, r.flags = short, flagAsk
 			s.asked = e.now
 			if s.asking.IsZero() {
 				s.asking = e.now
@@ -120,7 +120,7 @@ func (x *entry) exchange() {
 		if short == 0 {
 			s.asking = time.Time{}
 		}
-		if r.want > 0 || e.since(s.wrote) >= e.refresh() {
+		if r.waiting > 0 || e.since(s.wrote) >= e.refresh() {
 			s.wrote = e.now
 			x.send(to, r)
 		}
@@ -130,17 +130,25 @@ func (x *entry) exchange() {
 	}
 }
 
+// waits reports whether a call of this site waits.
+func (x *entry) waits() bool {
+	for _, a := range x.live() {
+		if a.waiting > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // short is how many uses were not to be had in this site.
 func (x *entry) short() int {
 	n := -x.supply()
 	for _, a := range x.bank.accounts {
 		n += a.share
 	}
+	pressing := x.pressing()
 	for _, a := range x.live() {
-		n += a.used - a.share
-		if x.e.now.Before(a.wantTo) {
-			n += a.want
-		}
+		n += x.needOf(a, pressing) - a.share
 	}
 	for _, p := range x.bank.passed {
 		n += p.share
@@ -175,7 +183,7 @@ func (x *entry) asked(from *node, r *record) {
 	e, b := x.e, x.bank
 	x.heard[from.Site] = e.now
 	if b == nil {
-		if r.flags&flagAsk != 0 && r.want == 0 {
+		if r.flags&flagAsk != 0 && r.waiting == 0 {
 			x.send(from.Name, record{kind: kindSite, rows: x.shown()})
 		}
 		return
@@ -185,14 +193,19 @@ func (x *entry) asked(from *node, r *record) {
 	if r.used > 0 || r.flags == 0 {
 		x.uses.set(from.Site, r.used)
 	}
+	if r.flags&flagFull != 0 && !r.rows.covers(x.rows, e.cfg.Site) {
+		return // what was moved there has not arrived yet: it is asked again
+	}
 	s.asking = time.Time{}
 	if r.flags&flagFull != 0 {
 		s.empty = e.now.Add(wantFor / 2)
+	} else if r.flags&flagAsk == 0 {
+		s.empty = time.Time{}
 	}
 	if r.flags&flagAsk != 0 {
 		s.pending = true
-		if r.want > 0 {
-			s.want, s.wantTo = r.want, e.now.Add(wantFor)
+		if r.waiting > 0 {
+			s.want, s.wantTo = r.waiting, e.now.Add(siteWant)
 		} else {
 			x.send(from.Name, record{kind: kindSite, rows: x.shown()})
 		}
@@ -245,7 +258,7 @@ func (x *entry) lend(live []*account, short int) {
 		if give > 0 {
 			x.rows[pair{e.cfg.Site, p}] += uint64(give)
 			s.want, s.pending = max(0, s.want-give), false
-			s.wrote = time.Time{}
+			s.wrote, s.empty = time.Time{}, time.Time{}
 			free -= give
 			x.due(e.now)
 		} else if s.pending && s.want > 0 && x.spent() {
@@ -276,9 +289,6 @@ func (x *entry) inUse(live []*account) (n int) {
 // hoping reports whether another site may yet give something.
 func (x *entry) hoping() bool {
 	e, b := x.e, x.bank
-	if x.short() == 0 {
-		return false
-	}
 	for _, p := range x.peers() {
 		if e.grantor(x.limit.Key, p) == "" {
 			continue

@@ -285,11 +285,11 @@ func (w *world) pass(d time.Duration) {
 func (e *Engine) dump(k limit.Key) string {
 	x := e.entries[k]
 	share, used := x.meter.Read()
-	s := fmt.Sprintf("share %d used %d joined %s/%x want %d rows %v", share, used, x.hold.grantor, x.hold.term, x.hold.want, x.rows)
+	s := fmt.Sprintf("share %d used %d joined %s/%x lately %d rows %v", share, used, x.hold.grantor, x.hold.term, x.hold.lately, x.rows)
 	if b := x.bank; b != nil {
 		s += fmt.Sprintf(" | bank %x full %v supply %d out %d passed %v", b.term, b.full, x.supply(), b.out(), b.passed)
 		for _, a := range b.accounts {
-			s += fmt.Sprintf(" [%s share %d target %d held %d used %d want %d seq %d/%d hungry %v]", a.name, a.share, a.target, a.held, a.used, a.want, a.acked, a.seq, a.hungry)
+			s += fmt.Sprintf(" [%s share %d target %d held %d used %d waiting %d missed %d seq %d/%d hungry %v]", a.name, a.share, a.target, a.held, a.used, a.waiting, a.missed, a.acked, a.seq, a.hungry)
 		}
 	}
 	return s
