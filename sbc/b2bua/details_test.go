@@ -88,6 +88,7 @@ func TestDEC08_TokenAndItsSender(t *testing.T) {
 	second.s.Shared(second.now, "ash-1", w.shared[0])
 	_, again := handoffTo(t, "ash-2")
 	second.packet("", "dal-1", string(again.Raw()))
+	second.advance(handoffHold)
 	second.take("dal-1", "SIP/2.0 482")
 	second.none(ashPBX, "INVITE")
 }

@@ -84,6 +84,11 @@ func (s *Shard) loseHalves(node string) {
 			tx.gone(errNodeLost)
 		}
 	}
+	for _, h := range s.held {
+		if h.p.Peer == node {
+			h.release() // nobody waits for it any more
+		}
+	}
 	for _, c := range s.callsOf(node) {
 		if c.phase == hunting {
 			s.hot = c

@@ -14,6 +14,9 @@ const (
 	// node's entry of it has closed: news and a caller who goes from that
 	// node to us travel equally far.
 	inviteHold = 200 * time.Millisecond
+	// handoffHold is the same for a hand-off: the origin waits for a first word
+	// for half a second.
+	handoffHold = 300 * time.Millisecond
 )
 
 // heldBye is a BYE whose owner cannot be reached now: it is tried again for
@@ -66,13 +69,29 @@ type heldInvite struct {
 	at   time.Time
 }
 
-func (s *Shard) holdInvite(p *Packet, key, open uint64) {
+func (s *Shard) holdInvite(p *Packet, key, open uint64) { s.hold482(p, key, open, inviteHold) }
+
+// holdHandoff lets a hand-off wait that another node of this site has. The origin
+// may ask here because it has just lost that node, which is then about to give the
+// call up; without news of that a site takes a call once (DEC-07).
+func (s *Shard) holdHandoff(p *Packet, key uint64, id string) {
+	open := s.handoffKey(id)
+	if s.invites[open] != nil { // it is here
+		s.reject(p, key, 482, "")
+		return
+	}
+	s.hold482(p, key, open, handoffHold)
+}
+
+// hold482 answers an INVITE 482 after a while, unless the node that has it is done
+// with it by then.
+func (s *Shard) hold482(p *Packet, key, open uint64, wait time.Duration) {
 	if s.held[open] != nil {
 		s.reject(p, key, 482, "")
 		return
 	}
 	h := &heldInvite{
-		s: s, p: *p, open: open, at: s.now.Add(inviteHold),
+		s: s, p: *p, open: open, at: s.now.Add(wait),
 		in: &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source},
 	}
 	s.server[key], s.held[open] = h.in, h

@@ -46,7 +46,7 @@ func (s *Shard) begin(p *Packet, key uint64) {
 		return
 	}
 	if who.token != nil && s.takenElsewhere(who.token.CallID) {
-		s.reject(p, key, 482, "")
+		s.holdHandoff(p, key, who.token.CallID)
 		return
 	}
 	if code, extra := screen(p.Message); code != 0 {
