@@ -86,11 +86,13 @@ func TestDEC25_Weight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := tableOf(t, 2, 2, func(d *trunkgroup.Document) { d.TrunkGroups[1].Distribution.Method = trunkgroup.Weighted })
 		c := newCluster(t, table, "dallas-1", "ashburn-1")
+		wait(5 * time.Second)
 		file := filepath.Join(t.TempDir(), "knobs.json")
 		n := c.newNode("dallas-2", func(cfg *Config) { cfg.KnobFile = file })
+		c.nodes = append(c.nodes, n)
+		c.setLive("dallas-1", "ashburn-1", "dallas-2")
 		n.Start()
 		n.SetTable(table)
-		c.nodes = append(c.nodes, n)
 		wait(5 * time.Second)
 		for _, x := range []struct {
 			member string
@@ -118,11 +120,13 @@ func TestDEC25_Weight(t *testing.T) {
 			}
 		}
 		n.Stop()
+		wait(0)
 		again := c.newNode("dallas-2", func(cfg *Config) { cfg.KnobFile = file })
+		c.nodes[2] = again
+		c.setLive("dallas-1", "ashburn-1", "dallas-2")
 		again.Start()
 		defer again.Stop()
 		again.SetTable(table)
-		c.nodes[2] = again
 		if v := again.view(); v.Weights == nil || v.Weights[index] != 5 {
 			t.Errorf("after a restart: %v", v.Weights)
 		}
