@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,7 @@ type consensus struct {
 // life is one run of raft.
 type life struct {
 	raft      *raft.Raft
+	last      atomic.Pointer[entryMark]
 	transport *fencedTransport
 	observer  *raft.Observer
 }
@@ -175,6 +177,27 @@ func (c *consensus) progress() (last, commit, applied uint64) {
 	}
 	return 0, 0, 0
 }
+
+// lastEntry returns term and index of the last entry in the log.
+func (c *consensus) lastEntry() (term, index uint64) {
+	l := c.life.Load()
+	if l == nil {
+		return 0, 0
+	}
+	// An entry is replaced by one of a later term only.
+	now := entryMark{current: l.raft.CurrentTerm(), index: l.raft.LastIndex()}
+	if m := l.last.Load(); m != nil && m.current == now.current && m.index == now.index {
+		return m.term, m.index
+	}
+	stats := l.raft.Stats()
+	now.term, _ = strconv.ParseUint(stats["last_log_term"], 10, 64)
+	now.index, _ = strconv.ParseUint(stats["last_log_index"], 10, 64)
+	l.last.Store(&now)
+	return now.term, now.index
+}
+
+// entryMark is the place of the last entry, as it was in a term.
+type entryMark struct{ current, term, index uint64 }
 
 func (c *consensus) term() uint64 {
 	if l := c.life.Load(); l != nil {

@@ -26,6 +26,9 @@ type Epoch struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
+// epochProtocol is the protocol that knows epochs.
+const epochProtocol = 2
+
 // compare orders epochs; of two with one number the ID decides, the same way
 // everywhere.
 func (e Epoch) compare(than Epoch) int {

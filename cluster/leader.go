@@ -89,6 +89,9 @@ func (n *Node) admit(servers []raft.Server) (changed bool) {
 		if address == "" || m.Meta.Resting {
 			continue
 		}
+		if m.Meta.Protocol < epochProtocol && n.lives.standing.Load().Mine.Number > 0 {
+			continue // it would not know that its own log is of another epoch
+		}
 		s, known := have[m.Name]
 		var err error
 		switch {

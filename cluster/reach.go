@@ -102,9 +102,10 @@ func (n *Node) answers(ctx context.Context, name string, servers []raft.Server) 
 		if p.Interconnect != "" {
 			try(streams(p.Interconnect))
 		}
-		if p.Gossip != "" {
+		// A relay takes a connect for a node that is dead.
+		if p.Gossip != "" && n.via.Via(p.Gossip) == p.Gossip {
 			try(func() error {
-				conn, err := n.cfg.Network.Dial(ctx, n.via.Via(p.Gossip))
+				conn, err := n.cfg.Network.Dial(ctx, p.Gossip)
 				if err != nil {
 					return err
 				}

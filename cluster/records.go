@@ -88,6 +88,7 @@ func (n *Node) flushMeta() {
 	want, told := n.meta, n.told
 	n.mu.Unlock()
 	running, _, _, _ := n.publisher.state()
+	want.LastTerm, want.LastIndex = n.raft.lastEntry()
 	want.Resting = n.raft.resting()
 	want.Blank = n.lives.standing.Load().Blank
 	want.FellBack = n.publisher.fallback() != nil

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -94,13 +95,27 @@ func (n *Node) mayRecover(ctx context.Context) (RecoveryReport, error) {
 	if report.Gone, report.Adopted, err = dead(report.Reached); err != nil {
 		return report, fmt.Errorf("%w: %w", ErrNotLost, err)
 	}
+	return report, n.behind()
+}
+
+// behind refuses a recovery here while a node that is reachable knows more: it runs a
+// newer document, or its log ends later, perhaps by a change that was committed with
+// the help of voters who are gone.
+func (n *Node) behind() error {
+	newest := n.newest()
+	term, index := n.raft.lastEntry()
 	for _, m := range n.gossip.Members() {
 		theirs := trunkgroup.Version{Cluster: n.cfg.Cluster, Generation: m.Meta.Generation, Revision: m.Meta.Revision}
-		if theirs.Newer(n.newest()) {
-			return report, fmt.Errorf("%w: %s runs %s, which is newer than %s here: recover there", ErrNotLost, m.Name, theirs, n.newest())
+		later := cmp.Or(cmp.Compare(m.Meta.LastTerm, term), cmp.Compare(m.Meta.LastIndex, index)) > 0
+		switch p, ok := n.ic.Peer(m.Name); {
+		case !ok || !p.Up:
+		case theirs.Newer(newest):
+			return fmt.Errorf("%w: %s runs %s, which is newer than %s here: recover there", ErrNotLost, m.Name, theirs, newest)
+		case later:
+			return fmt.Errorf("%w: the log of %s ends later than the one here: recover there", ErrNotLost, m.Name)
 		}
 	}
-	return report, nil
+	return nil
 }
 
 // constituency is the configuration of the log, or that of the node file when the log

@@ -220,3 +220,45 @@ func alarmed(m *member, name string) bool {
 	}
 	return false
 }
+
+// Of two survivors one holds an acknowledged change that neither runs yet, since the
+// leader that acknowledged it died at once: only that one may be recovered.
+func TestDEC14_RecoveryKeepsAcknowledgedChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 2)
+		time.Sleep(15 * time.Second)
+		s.propose(s.nodes["dal-1"], "first")
+		time.Sleep(time.Second)
+		for s.leader() != "dal-1" {
+			forceLeader("dal-1", s.nodes["dal-1"], s.nodes["dal-2"], s.nodes["ash-1"], s.nodes["ash-2"])
+			time.Sleep(5 * time.Second)
+		}
+		// ash-2 misses the change; ash-1 has it and hears no more of dal-1, which tells
+		// what is committed with its next message only.
+		s.apart("ash-2")
+		time.Sleep(5 * time.Second)
+		kept := s.propose(s.nodes["dal-1"], "acknowledged")
+		for _, name := range []string{"dal-1", "dal-2", "wit-1"} {
+			s.apart(name)
+		}
+		s.net.Join("ash-1", "ash-2")
+		time.Sleep(2 * time.Minute)
+		a1, a2 := s.nodes["ash-1"], s.nodes["ash-2"]
+		if e, _ := a1.machine.current(); e.Version == kept {
+			t.Log("ash-1 had heard that the change is committed")
+		}
+		if _, err := a2.Recover(context.Background(), order()); !errors.Is(err, ErrNotLost) || !strings.Contains(err.Error(), "recover there") {
+			t.Errorf("the survivor that knows less: %v", err)
+		}
+		if _, err := a1.Recover(context.Background(), order()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for _, m := range []*member{a1, a2} {
+			if inForce(m) != "acknowledged" {
+				t.Errorf("%s routes from %q", m.cfg.Node, inForce(m))
+			}
+		}
+		s.endAll(s.nodes)
+	})
+}

@@ -32,6 +32,9 @@ type Meta struct {
 	// Generation and Revision are of the document that the node runs; 0 when
 	// it runs none, or a version of the program that does not tell.
 	Generation, Revision uint64
+	// LastTerm and LastIndex are of the last entry in the node's log; 0 when
+	// it has none, or a version of the program that does not tell.
+	LastTerm, LastIndex uint64
 }
 
 // Append adds the encoded metadata to dst; it fails when the result is too large.
@@ -60,8 +63,9 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 		dst = append(dst, byte(len(s)))
 		dst = append(dst, s...)
 	}
-	dst = binary.AppendUvarint(dst, m.Generation)
-	dst = binary.AppendUvarint(dst, m.Revision)
+	for _, v := range []uint64{m.Generation, m.Revision, m.LastTerm, m.LastIndex} {
+		dst = binary.AppendUvarint(dst, v)
+	}
 	if n := len(dst) - start; n > MaxMeta {
 		return nil, fmt.Errorf("gossip: node metadata has %d octets, at most %d are possible", n, MaxMeta)
 	}
@@ -87,7 +91,7 @@ func ParseMeta(b []byte) (Meta, error) {
 		end := 1 + int(rest[0])
 		*s, rest = string(rest[1:end]), rest[end:]
 	}
-	for _, v := range []*uint64{&m.Generation, &m.Revision} {
+	for _, v := range []*uint64{&m.Generation, &m.Revision, &m.LastTerm, &m.LastIndex} {
 		value, n := binary.Uvarint(rest)
 		if n <= 0 {
 			break // an older version ends here

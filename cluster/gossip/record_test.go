@@ -142,7 +142,7 @@ func TestMalformedRecords(t *testing.T) {
 }
 
 func TestMeta(t *testing.T) {
-	m := Meta{Protocol: 1, Witness: true, Load: 730, Boot: 12, Site: "dallas", State: "draining", Interconnect: "10.0.0.1:7950", Raft: "10.0.0.1:7951", Build: "1.2.3", Generation: 2, Revision: 300}
+	m := Meta{Protocol: 1, Witness: true, FellBack: true, Resting: true, Blank: true, Load: 730, Boot: 12, Site: "dallas", State: "draining", Interconnect: "10.0.0.1:7950", Raft: "10.0.0.1:7951", Build: "1.2.3", Generation: 2, Revision: 300, LastTerm: 3, LastIndex: 400}
 	b, err := m.Append(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -151,13 +151,18 @@ func TestMeta(t *testing.T) {
 	if err != nil || got != m {
 		t.Errorf("%+v became %+v, %v", m, got, err)
 	}
-	const added = 1 + 2 // generation and revision, which an older version does not send
+	const entry = 1 + 2         // the last entry, which an older version does not send
+	const added = 1 + 2 + entry // generation and revision, which a still older one does not send
 	for n := range len(b) - added {
 		if _, err := ParseMeta(b[:n]); !errors.Is(err, ErrMeta) {
 			t.Errorf("cut at %d: %v", n, err)
 		}
 	}
-	old, err := ParseMeta(b[:len(b)-added])
+	old, err := ParseMeta(b[:len(b)-entry])
+	if m.LastTerm, m.LastIndex = 0, 0; err != nil || old != m {
+		t.Errorf("an older version's metadata became %+v, %v", old, err)
+	}
+	old, err = ParseMeta(b[:len(b)-added])
 	if m.Generation, m.Revision = 0, 0; err != nil || old != m {
 		t.Errorf("an older version's metadata became %+v, %v", old, err)
 	}

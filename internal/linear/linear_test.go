@@ -12,23 +12,21 @@ type op struct {
 	outcome                 Outcome
 }
 
-func expect(n uint64) *uint64 { return &n }
-
 func made(n uint64) Outcome     { return Outcome{Generation: 1, Revision: n} }
 func conflict(n uint64) Outcome { return Outcome{Conflict: true, Revision: n} }
 
 func TestCheck(t *testing.T) {
-	read := Change{Document: "r", Expect: expect(Impossible)}
+	read := Change{Document: "r", Expect: new(uint64(Impossible))}
 	for name, c := range map[string]struct {
 		ops []op
 		ok  bool
 	}{
 		"nothing": {nil, true},
 		"one after the other": {[]op{
-			{0, 1, 2, Change{Document: "a"}, made(1)}, {1, 3, 4, Change{Document: "b", Expect: expect(1)}, made(2)}, {0, 5, 6, read, conflict(2)},
+			{0, 1, 2, Change{Document: "a"}, made(1)}, {1, 3, 4, Change{Document: "b", Expect: new(uint64(1))}, made(2)}, {0, 5, 6, read, conflict(2)},
 		}, true},
 		"both compare-and-set succeed": {[]op{
-			{0, 1, 2, Change{Document: "a"}, made(1)}, {0, 3, 9, Change{Document: "b", Expect: expect(1)}, made(2)}, {1, 3, 9, Change{Document: "c", Expect: expect(1)}, made(2)},
+			{0, 1, 2, Change{Document: "a"}, made(1)}, {0, 3, 9, Change{Document: "b", Expect: new(uint64(1))}, made(2)}, {1, 3, 9, Change{Document: "c", Expect: new(uint64(1))}, made(2)},
 		}, false},
 		"an acknowledged change is lost": {[]op{
 			{0, 1, 2, Change{Document: "a"}, made(1)}, {0, 3, 4, Change{Document: "b"}, made(2)}, {1, 5, 6, read, conflict(1)},
