@@ -61,7 +61,7 @@ func (x *entry) needOf(a *account, pressing bool) int {
 // rights are free.
 func (x *entry) settle(live []*account, targets []int) {
 	for i, a := range live {
-		if targets[i] < a.target && x.worth(a, targets[i]) {
+		if targets[i] < a.target && targets[i] <= a.share && x.worth(a, targets[i]) {
 			a.target, a.seq, a.owed = targets[i], a.seq+1, true
 		}
 	}
@@ -73,7 +73,7 @@ func (x *entry) settle(live []*account, targets []int) {
 			free -= more
 			to = a.share + more
 		} // else it holds as much already and was about to lose it
-		if to > a.target {
+		if to > min(a.target, a.share) { // who joined may hold less than it said: uses above its share
 			a.target, a.seq, a.owed = to, a.seq+1, true
 			a.share = max(a.share, to)
 		}
