@@ -67,6 +67,7 @@ func clusterState(a *App) metrics.Cluster {
 		RaftState: strings.ToLower(st.Raft.State), HasLeader: st.Raft.Leader != "", Term: st.Raft.Term,
 		Commit: st.Raft.Commit, Applied: st.Raft.Applied, Epoch: st.Raft.Epoch.Number, OtherEpochs: st.Raft.Refused,
 		Version: st.Running, VersionSince: st.PublishedAt,
+		UnknownFrames: st.Interconnect.Unknown, DroppedFrames: st.Interconnect.DroppedFull,
 	}
 	if k, ok := a.node.Canary(); ok {
 		c.Canary = k.Site

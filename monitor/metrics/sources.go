@@ -45,6 +45,9 @@ type Cluster struct {
 	Version      trunkgroup.Version
 	VersionSince time.Time
 	Canary       string // site where a canary is tried; empty for none
+	// UnknownFrames came from nodes of a later version; DroppedFrames found a
+	// full queue.
+	UnknownFrames, DroppedFrames uint64
 }
 
 // NodeState counts nodes of one site in one state, such as ready, draining, lost.
@@ -75,6 +78,8 @@ var (
 	descPeerRTT     = desc("interconnect_rtt_seconds", "Smoothed round trip to the peer node.", "peer", "site")
 	descRaftState   = desc("raft_state", "1 for the state that this node's Raft is in.", "state")
 	descRaftLeader  = desc("raft_has_leader", "1 when a leader is known. Calls need none, configuration changes do.")
+	descUnknown     = desc("interconnect_unknown_frames_total", "Frames of other nodes that this version does not know, and skipped.")
+	descFull        = desc("interconnect_dropped_frames_total", "Frames for other nodes that found the queue of their stream full.")
 	descRaftTerm    = desc("raft_term", "Raft's current term.")
 	descRaftEpoch   = desc("raft_epoch", "Epoch of the configuration log; a recovery from lost quorum raises it.")
 	descRaftRefused = desc("raft_refused_epoch_total", "Messages of the consensus that were refused because they were of another epoch.")
@@ -202,7 +207,9 @@ func (p page) cluster(c Cluster) {
 			p.flag(descRaftState, c.RaftState == state, state)
 		}
 		p.flag(descRaftLeader, c.HasLeader)
-		p.gauge(descRaftTerm, float64(c.Term))
+		p.counter(descUnknown, c.UnknownFrames)
+	p.counter(descFull, c.DroppedFrames)
+	p.gauge(descRaftTerm, float64(c.Term))
 		p.gauge(descRaftEpoch, float64(c.Epoch))
 		p.counter(descRaftRefused, c.OtherEpochs)
 		p.gauge(descRaftCommit, float64(c.Commit))
