@@ -208,8 +208,8 @@ func (p page) cluster(c Cluster) {
 		}
 		p.flag(descRaftLeader, c.HasLeader)
 		p.counter(descUnknown, c.UnknownFrames)
-	p.counter(descFull, c.DroppedFrames)
-	p.gauge(descRaftTerm, float64(c.Term))
+		p.counter(descFull, c.DroppedFrames)
+		p.gauge(descRaftTerm, float64(c.Term))
 		p.gauge(descRaftEpoch, float64(c.Epoch))
 		p.counter(descRaftRefused, c.OtherEpochs)
 		p.gauge(descRaftCommit, float64(c.Commit))
