@@ -96,7 +96,7 @@ func (w *world) lossy(c *call) bool {
 func (w *world) membersFor(c *call) (list []*trunkgroup.Member) {
 	for _, m := range w.nodes[0].table.Members() {
 		in := m.Group.Name == c.group || c.group == "" && m.Group.Role == trunkgroup.PSTNProvider
-		if in && (m.Key != "acme-in/dal-2" || !w.log.docs[docName(1)]) {
+		if in && (m.Key != "acme-in/dal-2" || !w.log.docs[docName(1, w.plan.limited)]) {
 			list = append(list, m)
 		}
 	}

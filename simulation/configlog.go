@@ -26,8 +26,8 @@ type disk struct {
 
 // firstDocument is what the cluster begins with.
 func (w *world) firstDocument() {
-	w.log.docs = map[string]bool{docName(0): true}
-	c := fsm.Set{Cluster: clusterID, Author: "sim", Reason: "first", At: time.Unix(epoch, 0).UTC(), Document: []byte(docName(0))}
+	w.log.docs = map[string]bool{docName(0, w.plan.limited): true}
+	c := fsm.Set{Cluster: clusterID, Author: "sim", Reason: "first", At: time.Unix(epoch, 0).UTC(), Document: []byte(docName(0, w.plan.limited))}
 	w.log.entries = append(w.log.entries, c.Append(nil))
 }
 

@@ -203,19 +203,19 @@ func (w *world) change(n *node, doc int) {
 	if !n.runs() {
 		return
 	}
-	set := fsm.Set{Cluster: clusterID, Author: n.name, Reason: "sim", At: n.now(), Document: []byte(docName(doc))}
+	set := fsm.Set{Cluster: clusterID, Author: n.name, Reason: "sim", At: n.now(), Document: []byte(docName(doc, w.plan.limited))}
 	if w.fate.IntN(2) == 0 {
 		expect := n.state.Version().Revision
 		set.Expect = &expect
 	}
 	switch w.fate.IntN(4) {
 	case 0:
-		w.propose(n, &fsm.Stage{Set: set, Site: [...]string{dallas, ashburn}[w.fate.IntN(2)]}, docName(doc))
+		w.propose(n, &fsm.Stage{Set: set, Site: [...]string{dallas, ashburn}[w.fate.IntN(2)]}, docName(doc, w.plan.limited))
 	case 1:
 		promote := w.fate.IntN(2) == 0
-		w.propose(n, &fsm.Decide{Cluster: clusterID, Promote: promote, Author: n.name, Reason: "sim", At: n.now()}, docName(0))
+		w.propose(n, &fsm.Decide{Cluster: clusterID, Promote: promote, Author: n.name, Reason: "sim", At: n.now()}, docName(0, w.plan.limited))
 	default:
-		w.propose(n, &set, docName(doc))
+		w.propose(n, &set, docName(doc, w.plan.limited))
 	}
 }
 
@@ -287,7 +287,7 @@ var groupsOfMembers = [...]string{"acme-in", "acme-in", "bravo-in", "carrier-a",
 
 // groupDown makes all members of a group in a site ill at once.
 func (w *world) groupDown(group, site string, m mood) func() {
-	table := w.lab.table(docName(0), firstVersion())
+	table := w.lab.table(docName(0, w.plan.limited), firstVersion())
 	var cured []func()
 	for _, member := range table.Group(group).Members {
 		if member.Site == site {

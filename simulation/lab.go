@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/lease"
@@ -22,7 +23,7 @@ const documents = 4
 // belongs to one goroutine.
 type Lab struct {
 	tables map[tableKey]*trunkgroup.Table
-	limits []lease.Limit // that hold in all documents
+	limits []lease.Limit // that hold in all documents with limits
 }
 
 type tableKey struct {
@@ -33,7 +34,7 @@ type tableKey struct {
 // NewLab returns a lab. Use one per goroutine for all seeds that it plays.
 func NewLab() *Lab {
 	l := &Lab{tables: make(map[tableKey]*trunkgroup.Table)}
-	l.limits = limitsOf(l.table(docName(0), firstVersion()))
+	l.limits = limitsOf(l.table(docName(0, true), firstVersion()))
 	return l
 }
 
@@ -56,27 +57,51 @@ func (l *Lab) table(doc string, v trunkgroup.Version) *trunkgroup.Table {
 	return t
 }
 
-func docName(i int) string { return fmt.Sprintf("document %d", i) }
+// docName names a document. Those with limits are documents of their own: a seed
+// has limits in all of its documents or in none.
+func docName(i int, limited bool) string {
+	if limited {
+		return fmt.Sprintf("document %d with limits", i)
+	}
+	return fmt.Sprintf("document %d", i)
+}
 
 // documentOf is the document that a name in the config log stands for.
 func documentOf(name string) *trunkgroup.Document {
 	d := baseDocument()
 	acme := &d.TrunkGroups[0]
-	switch name {
-	case docName(1):
+	base, limited := strings.CutSuffix(name, " with limits")
+	if limited {
+		limits(d)
+	}
+	switch base {
+	case docName(1, false):
 		acme.Members[1].Disabled = true
-	case docName(2):
+	case docName(2, false):
 		acme.Distribution.Method = trunkgroup.Failover
 		for i := range acme.Members {
 			acme.Members[i].Priority = i + 1
 		}
-	case docName(3):
+	case docName(3, false):
 		d.TrunkGroups = append(d.TrunkGroups, trunkgroup.GroupSpec{
 			Name: "charlie-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214557*"}, Monitoring: monitoring(),
 			Members: []trunkgroup.MemberSpec{{ID: "dal", Site: dallas, Address: "198.51.100.30:5060"}},
 		})
 	}
 	return d
+}
+
+// limits puts limits of each kind and scope in that are met now and then.
+func limits(d *trunkgroup.Document) {
+	d.Customers[0].Limits.CPS = 6
+	for i := range d.TrunkGroups {
+		switch g := &d.TrunkGroups[i]; g.Name {
+		case "bravo-in":
+			g.Limits.Calls = 4
+		case "carrier-b":
+			g.Members[0].Limits.Calls = 2
+		}
+	}
 }
 
 // monitoring is quick, so that verdicts move within a run.
@@ -109,7 +134,6 @@ func baseDocument() *trunkgroup.Document {
 			},
 			{
 				Name: "bravo-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214556*"}, Monitoring: monitoring(),
-				Limits:  trunkgroup.LimitsSpec{Calls: 4},
 				Members: []trunkgroup.MemberSpec{member("dal", dallas, "198.51.100.20:5060"), member("ash", ashburn, "198.51.100.84:5060")},
 			},
 			{
@@ -122,7 +146,7 @@ func baseDocument() *trunkgroup.Document {
 			},
 			{
 				Name: "carrier-b", Role: trunkgroup.PSTNProvider, Monitoring: monitoring(),
-				Members: []trunkgroup.MemberSpec{limited, member("ash", ashburn, "192.0.2.84:5060")},
+				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.20:5060"), member("ash", ashburn, "192.0.2.84:5060")},
 			},
 		},
 	}

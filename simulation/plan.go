@@ -14,6 +14,7 @@ type plan struct {
 	calls              int
 	begin, pace, talk  time.Duration
 	calm               bool // nothing breaks
+	limited            bool // the documents have limits
 	// trouble is when things break, all of which is mended by its end.
 	trouble span
 	faults  int
@@ -50,7 +51,7 @@ func drawPlan(r *rand.Rand) plan {
 	}
 	end := p.begin + time.Duration(p.calls)*p.pace
 	p.trouble = span{p.begin, max(end, p.begin+time.Minute)}
-	p.calm = r.IntN(8) == 0
+	p.calm, p.limited = r.IntN(8) == 0, r.IntN(3) == 0
 	if !p.calm {
 		p.faults = 1 + r.IntN(10)
 	}
