@@ -3,10 +3,10 @@ package cluster
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -19,6 +19,8 @@ import (
 	"github.com/tandem-sbc/tandem/internal/vnet"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
+
+var historySeeds = flag.Int("history.seeds", 1, "how many histories TestConfigHistoryIsLinearizable records")
 
 // storm is a cluster in virtual time of which every node is a zone of its own, so that
 // any node can be cut off from any other.
@@ -240,11 +242,7 @@ func TestLostDiskForgetsNoChange(t *testing.T) {
 // A history of changes under partitions, leader kills and lost disks is one that a
 // single copy could have given; and what each node routes from only ever rises.
 func TestConfigHistoryIsLinearizable(t *testing.T) {
-	seeds := 1 // more by TANDEM_HISTORY_SEEDS
-	if n, err := strconv.Atoi(os.Getenv("TANDEM_HISTORY_SEEDS")); err == nil {
-		seeds = n
-	}
-	for seed := range uint64(seeds) {
+	for seed := range uint64(*historySeeds) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { history(t, seed) }) })
 	}
 }
