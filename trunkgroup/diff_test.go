@@ -49,6 +49,7 @@ func TestDEC25_CompareNamesEverythingThatChanges(t *testing.T) {
 		{"a secret is not shown", func(d *Document) { d.TrunkGroups[1].Credentials[0].HA1MD5 = strings.Repeat("f", 32) }, "changed credential acme@sip.example.com of=acme-out field=ha1_md5\n"},
 		{"a route", func(d *Document) { d.RoutePlans[0].Routes[1].Providers = []string{"carrier-a"} }, "changed route domestic/+1214 field=providers was=carrier-b would=carrier-a\n"},
 		{"a group less", func(d *Document) { d.TrunkGroups = d.TrunkGroups[:4] }, "removed group globex-out\nremoved source 203.0.113.0/24 any port tls of=globex-out\n"},
+		{"a customer's limit", func(d *Document) { d.Customers = []CustomerSpec{{Name: "acme", Limits: LimitsSpec{Calls: 100}}} }, "added customer acme\n"},
 		{"the peers of a site", func(d *Document) { d.Sites[0].Peers = nil }, "changed site dallas field=peers was=ashburn\n"},
 	} {
 		would := testDocument()
