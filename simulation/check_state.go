@@ -36,6 +36,9 @@ func (w *world) checkConvergence() {
 			if _, said := first.watch.knobs.Of(first.now(), m.Key); m.Disabled || said { // two words at once: one wins, everywhere
 				wanted = trunkgroup.Disabled
 			}
+			if state == trunkgroup.Trying { // an answer has just taken too long; it gets calls
+				state = trunkgroup.Active
+			}
 			if state != wanted && !(state == trunkgroup.Unknown && !w.watched(m)) {
 				w.fault("%s believes that %s is %v when all is well: %s", n.name, m.Key, state, n.watch.board.Members[i].Reason)
 			}

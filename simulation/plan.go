@@ -51,7 +51,7 @@ func drawPlan(r *rand.Rand) plan {
 	}
 	end := p.begin + time.Duration(p.calls)*p.pace
 	p.trouble = span{p.begin, max(end, p.begin+time.Minute)}
-	p.calm, p.limited = r.IntN(8) == 0, r.IntN(3) == 0
+	p.calm, p.limited = r.IntN(8) == 0, r.IntN(4) == 0
 	if !p.calm {
 		p.faults = 1 + r.IntN(10)
 	}

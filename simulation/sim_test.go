@@ -52,7 +52,7 @@ func playMany(t *testing.T, first uint64, seeds int) Sums {
 	var mu sync.Mutex
 	var sums Sums
 	failed := 0
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the live heap is small: collect less often
+	defer debug.SetGCPercent(debug.SetGCPercent(1600)) // the live heap is small: collect less often
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
