@@ -108,7 +108,7 @@ func (w *world) checkRecords(c *call, list []*cdr.Record) {
 		w.fault("call %d was answered and has no rated record", c.index)
 	case kept == 0 && k.final > 0 && !c.forgotten() && k.final != 482 && k.final != 503 && w.entriesCalm(c, w.now):
 		w.fault("call %d has no record (final %d)", c.index, k.final)
-	case kept > len(k.entered) && w.undrained(c):
+	case kept > len(k.entered) && w.undrained(c) && w.entriesCalm(c, w.now):
 		w.fault("call %d has %d records of %d INVITEs", c.index, kept, len(k.entered))
 	}
 }

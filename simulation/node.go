@@ -74,8 +74,11 @@ var clusterKey = func() []byte { return bytes.Repeat([]byte("x"), 32) }
 
 func (w *world) makeNodes() {
 	for i, p := range [...]struct{ name, site, addr string }{
-		{"dal-1", dallas, "203.0.113.1:5060"}, {"dal-2", dallas, "203.0.113.2:5060"},
-		{"ash-1", ashburn, "203.0.113.65:5060"}, {"ash-2", ashburn, "203.0.113.66:5060"}, {"wit-1", "witness", ""},
+		{"dal-1", dallas, "203.0.113.1:5060"},
+		{"dal-2", dallas, "203.0.113.2:5060"},
+		{"ash-1", ashburn, "203.0.113.65:5060"},
+		{"ash-2", ashburn, "203.0.113.66:5060"},
+		{"wit-1", "witness", ""},
 	} {
 		n := &node{
 			w: w, index: i, name: p.name, site: p.site, witness: p.addr == "", next: -1,

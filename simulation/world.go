@@ -19,7 +19,6 @@ type world struct {
 	now   time.Duration // true time
 	queue queue
 	seq   uint64
-	next  time.Duration // of the nodes' own deadlines, the earliest
 
 	nodes  []*node // the witness is the last one
 	links  []*link
