@@ -89,8 +89,8 @@ type Engine struct {
 	entries map[limit.Key]*entry
 	order   []*entry // by key, so that all runs alike
 	term    uint64
-	number  uint64 // of the last frame sent
-	out     map[string][]byte
+	number  uint64              // of the last frame sent
+	out     map[string][][]byte // frames without their headers, the last one to be filled
 	next    time.Time
 }
 
@@ -123,7 +123,7 @@ func New(cfg Config, set *limit.Set, now time.Time) *Engine {
 	}
 	return &Engine{
 		cfg: cfg, set: set, start: now, now: now,
-		nodes: make(map[string]*node), entries: make(map[limit.Key]*entry), out: make(map[string][]byte),
+		nodes: make(map[string]*node), entries: make(map[limit.Key]*entry), out: make(map[string][][]byte),
 	}
 }
 
@@ -217,8 +217,10 @@ func (e *Engine) Output() []Message {
 	}
 	list := make([]Message, 0, len(e.out))
 	for _, to := range slices.Sorted(maps.Keys(e.out)) {
-		e.number++
-		list = append(list, Message{to, append(e.header(), e.out[to]...)})
+		for _, records := range e.out[to] {
+			e.number++
+			list = append(list, Message{to, append(e.header(), records...)})
+		}
 	}
 	clear(e.out)
 	return list

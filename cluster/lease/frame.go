@@ -31,6 +31,8 @@ const (
 const (
 	maxName = 300
 	maxRows = 64
+	// fillFrame is the size from which on a frame gets no further record.
+	fillFrame = 32 << 10
 )
 
 var (
@@ -229,7 +231,12 @@ func (x *entry) send(to string, r record) {
 		r.rows = x.rows
 	}
 	if to != e.cfg.Node {
-		e.out[to] = r.append(e.out[to])
+		list := e.out[to]
+		if n := len(list); n == 0 || len(list[n-1]) >= fillFrame {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = r.append(list[len(list)-1])
+		e.out[to] = list
 		return
 	}
 	switch r.kind {

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -293,6 +294,34 @@ func TestDEC10_StatusSaysWhatIsWrong(t *testing.T) {
 	}
 	if notes == 0 {
 		t.Error("nobody says that the other site is away")
+	}
+}
+
+func TestFramesStaySmall(t *testing.T) {
+	var limits []Limit
+	for i := range 3000 {
+		limits = append(limits, Limit{
+			Key: limit.Key{Kind: limit.Calls, Scope: limit.Group, Name: fmt.Sprintf("group-%d", i)}, Shares: map[string]int{"dal": 10}, Hold: time.Hour,
+		})
+	}
+	e := New(Config{Node: "dal1", Site: "dal", Boot: 1}, limit.NewSet(), time.Now())
+	e.SetLimits(e.now, limits)
+	e.SetNodes(e.now, []Node{{Name: "dal2", Site: "dal", Boot: 1, State: Up}})
+	e.Advance(e.now)
+	list := e.Output()
+	records := 0
+	for _, m := range list {
+		if len(m.Frame) > fillFrame+1000 {
+			t.Errorf("a frame of %d bytes", len(m.Frame))
+		}
+		_, _, r, err := parse(m.Frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records += len(r)
+	}
+	if len(list) < 2 || records < 3000 {
+		t.Errorf("%d frames with %d records", len(list), records)
 	}
 }
 

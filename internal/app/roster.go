@@ -132,14 +132,15 @@ func (r *roster) save() {
 	}
 }
 
-// lost returns the addresses of nodes that are away and not known to be dead.
-func (r *roster) lost(node *cluster.Node) map[string]string {
+// lost returns the addresses of the site's nodes that are away and not known to
+// be dead. What a dead node of another site held stays that site's.
+func (r *roster) lost(node *cluster.Node, site string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make(map[string]string)
 	for _, p := range node.Peers() {
 		n := r.known[p.Name]
-		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" {
+		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" && n.Site == site && !n.Witness {
 			list[p.Name] = n.address
 		}
 	}
@@ -166,7 +167,7 @@ func (l *limits) watchLost(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		for name, address := range l.roster.lost(l.app.node) {
+		for name, address := range l.roster.lost(l.app.node, l.app.cfg.Site) {
 			conn, err := dialer.DialContext(ctx, "tcp", address)
 			if err == nil {
 				_ = conn.Close()
