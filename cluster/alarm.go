@@ -27,6 +27,8 @@ const (
 	// AlarmStore: the configuration log on disk is damaged or cannot be written; this
 	// node is out of the consensus.
 	AlarmStore = "config_store"
+	// AlarmBlank: this node lost its log, may therefore not vote, and there is no leader.
+	AlarmBlank = "config_blank"
 	// AlarmBoot: peers have seen a later boot of this node; it must be restarted.
 	AlarmBoot = "boot_stale"
 	// AlarmClock: the clocks of this node and of a peer differ by more than two

@@ -117,21 +117,33 @@ func (n *Node) alarmStore(f *storeFault) {
 	n.alarms.raise(AlarmStore, fmt.Sprintf("out of the consensus since %s: %v; calls go on; %s", f.since.UTC().Format(time.RFC3339), f.err, what))
 }
 
-// lostLog notes that peers knew this node, whose data directory is new.
+// lostLog notes that peers knew this node, whose data directory is new. Of two voters
+// one may lose its log and vote: the other one, which must vote too, has everything.
 func (n *Node) lostLog() error {
 	s := *n.lives.standing.Load()
-	s.Blank = true
+	s.Blank = len(n.cfg.Voters) != pair
 	n.lives.standing.Store(&s)
 	return saveStanding(n.cfg.DataDir, s)
 }
+
+// pair is the size of a consensus in which every change needs all voters.
+const pair = 2
 
 // watchBlank ends the state of a node that lost its log once the others have taken its
 // vote away: what it promised before counts for nothing from then on.
 func (n *Node) watchBlank() {
 	s := *n.lives.standing.Load()
-	if !s.Blank || !n.caughtUp() || n.quorumAge() > 0 {
+	switch {
+	case !s.Blank:
+		return
+	case n.quorumAge() >= n.cfg.RecoverAfter:
+		n.alarms.raise(AlarmBlank, "this node lost its log and does not vote until there is a leader. If the others cannot elect one without it, "+
+			"run 'tandem cluster recover' on the node with the newest revision")
+		return
+	case !n.caughtUp() || n.quorumAge() > 0:
 		return
 	}
+	n.alarms.clear(AlarmBlank)
 	servers, _ := n.servers()
 	for _, server := range servers {
 		if string(server.ID) != n.cfg.Node || server.Suffrage == raft.Voter {

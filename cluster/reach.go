@@ -121,9 +121,15 @@ func (n *Node) answers(ctx context.Context, name string, servers []raft.Server) 
 }
 
 // dead returns the voters without a sign of life and the other nodes, or why a
-// recovery would be wrong.
-func dead(reached []Reach) (gone, here []string, err error) {
-	voters, living := 1, 1 // this node
+// recovery would be wrong. self is this node.
+func dead(self Reach, reached []Reach) (gone, here []string, err error) {
+	voters, living := 0, 0
+	if self.Voter {
+		voters = 1
+	}
+	if self.Voter && !self.Blank {
+		living = 1
+	}
 	var half []string
 	for _, r := range reached {
 		if r.Voter {

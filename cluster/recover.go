@@ -90,9 +90,14 @@ func (n *Node) mayRecover(ctx context.Context) (RecoveryReport, error) {
 		return report, fmt.Errorf("%w: this node knows no document", ErrNotLost)
 	}
 	report.Version = e.Version
-	report.Reached = n.reach(ctx, n.constituency())
+	servers := n.constituency()
+	report.Reached = n.reach(ctx, servers)
 	var err error
-	if report.Gone, report.Adopted, err = dead(report.Reached); err != nil {
+	self := Reach{Name: n.cfg.Node, Blank: n.lives.fault.Load() != nil || n.lives.standing.Load().Blank}
+	for _, s := range servers {
+		self.Voter = self.Voter || string(s.ID) == self.Name && s.Suffrage == raft.Voter
+	}
+	if report.Gone, report.Adopted, err = dead(self, report.Reached); err != nil {
 		return report, fmt.Errorf("%w: %w", ErrNotLost, err)
 	}
 	return report, n.behind()

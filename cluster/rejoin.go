@@ -71,7 +71,8 @@ func (n *Node) rejoin() error {
 	if over {
 		s = standing{Mine: s.Over}
 	}
-	s.Blank = true // the others have the log: this node founds nothing and does not vote
+	// The others have the log: this node founds nothing and does not vote, see lostLog.
+	s.Blank = over || len(n.cfg.Voters) != pair
 	if err := saveStanding(n.cfg.DataDir, s); err != nil {
 		return err
 	}

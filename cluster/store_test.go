@@ -312,3 +312,42 @@ func FuzzNotice(f *testing.F) {
 		}
 	})
 }
+
+// Two voters: one comes back with an empty disk. The other one has everything and its
+// vote is needed, so nobody waits for an operator.
+func TestOneOfTwoVotersLosesItsDisk(t *testing.T) {
+	l := newLab(t, "dal-1", "dal-2")
+	d1, d2 := l.start(l.config("dal-1", t.TempDir())), l.start(l.config("dal-2", t.TempDir()))
+	l.agree(l.propose(d1, "kept"), d1, d2)
+	l.stop(d2)
+	d2 = l.start(l.config("dal-2", t.TempDir()))
+	l.agree(l.propose(d2, "next"), d1, d2)
+}
+
+// A single voter with a torn log: nobody else has it. The last known good document is
+// what a recovery goes on from.
+func TestSingleVoterWithATornLog(t *testing.T) {
+	l := newLab(t, "dal-1")
+	cfg := l.config("dal-1", t.TempDir())
+	m := l.start(cfg)
+	kept := l.propose(m, "kept")
+	l.stop(m)
+	if err := os.WriteFile(filepath.Join(cfg.DataDir, raftDir, logFile), bytes.Repeat([]byte("torn"), 9999), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.RecoverAfter = time.Millisecond
+	m = l.start(cfg)
+	if m.Table() == nil || m.Table().Version() != kept || !alarmed(m, AlarmStore) {
+		t.Fatalf("table %v, alarms %v", m.Table(), m.Status().Alarms)
+	}
+	var report RecoveryReport
+	eventually(t, "the recovery", func() (ok bool) {
+		var err error
+		report, err = m.Recover(t.Context(), order())
+		return err == nil
+	})
+	if e, _ := m.Current(); report.Version.Generation != 2 || string(e.Document) != "kept" || len(m.Status().Alarms) != 0 {
+		t.Errorf("%v %q, alarms %v", report.Version, e.Document, m.Status().Alarms)
+	}
+	l.propose(m, "next")
+}

@@ -59,11 +59,15 @@ func (n *Node) hopeless(now time.Time) bool {
 		return true
 	}
 	voters, reachable := 0, 0
+	seats := n.takeCensus(now)
 	for _, s := range servers {
 		if s.Suffrage != raft.Voter {
 			continue
 		}
 		voters++
+		if seats[string(s.ID)].blank {
+			continue
+		}
 		if p, known := n.ic.Peer(string(s.ID)); known && p.Up || string(s.ID) == n.cfg.Node {
 			reachable++
 		}
@@ -163,18 +167,26 @@ func (n *Node) noLeader(last error) error {
 		return fmt.Errorf("%w: this node is out of the consensus, see its alarms; make the change on another node; calls go on with revision %d",
 			ErrNoLeader, s.Running.Revision)
 	}
-	var up, away []string
+	var up, away, blank []string
+	seats := n.takeCensus(time.Now())
 	for _, v := range s.Raft.Servers {
 		switch {
 		case !v.Voter:
+		case seats[v.Name].blank:
+			blank = append(blank, v.Name)
 		case v.Reachable:
 			up = append(up, v.Name)
 		default:
 			away = append(away, v.Name)
 		}
 	}
-	err := fmt.Errorf("%w: a change needs %d of %d voters; reachable: [%s], not reachable: [%s]; calls go on with revision %d",
-		ErrNoLeader, (len(up)+len(away))/2+1, len(up)+len(away), strings.Join(up, " "), strings.Join(away, " "), s.Running.Revision)
+	all := len(up) + len(away) + len(blank)
+	lost := ""
+	if len(blank) > 0 {
+		lost = ", without a log and a vote: [" + strings.Join(blank, " ") + "]"
+	}
+	err := fmt.Errorf("%w: a change needs %d of %d voters; reachable: [%s], not reachable: [%s]%s; calls go on with revision %d",
+		ErrNoLeader, all/2+1, all, strings.Join(up, " "), strings.Join(away, " "), lost, s.Running.Revision)
 	if last != nil {
 		err = fmt.Errorf("%w (last attempt: %w)", err, last)
 	}

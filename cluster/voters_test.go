@@ -159,19 +159,25 @@ func TestDEC14_Electorate(t *testing.T) {
 func TestDEC14_WhoIsDead(t *testing.T) {
 	on := Reach{Name: "on", Voter: true, Interconnect: true, Gossip: true}
 	gone := Reach{Name: "gone", Voter: true}
+	me, torn := Reach{Name: "me", Voter: true}, Reach{Name: "me", Voter: true, Blank: true}
 	for name, c := range map[string]struct {
+		self    Reach
 		reached []Reach
 		refused string
 	}{
-		"alone of three":              {[]Reach{gone, gone}, ""},
-		"two of five":                 {[]Reach{on, gone, gone, gone}, ""},
-		"three of five":               {[]Reach{on, on, gone, gone}, "3 of 5"},
-		"one lost its log":            {[]Reach{gone, {Name: "blank", Voter: true, Interconnect: true, Blank: true}}, ""},
-		"one answers by gossip":       {[]Reach{gone, {Name: "half", Voter: true, Gossip: true}}, "half answers by gossip"},
-		"one answers a fresh connect": {[]Reach{gone, {Name: "half", Voter: true, Dial: true}}, "half answers by a fresh connect"},
-		"a follower is half dead":     {[]Reach{gone, gone, {Name: "f", Gossip: true}}, ""},
+		"alone of three":         {me, []Reach{gone, gone}, ""},
+		"two of five":            {me, []Reach{on, gone, gone, gone}, ""},
+		"three of five":          {me, []Reach{on, on, gone, gone}, "3 of 5"},
+		"one lost its log":       {me, []Reach{gone, {Name: "blank", Voter: true, Interconnect: true, Blank: true}}, ""},
+		"alone, with a torn log": {torn, nil, ""},
+		"alone, all well":        {me, nil, "1 of 1"},
+		"three of five, one of them without its log": {torn, []Reach{on, on, gone, gone}, ""},
+		"without a vote, two of four":                {Reach{Name: "me"}, []Reach{on, on, gone, gone}, ""},
+		"one answers by gossip":                      {me, []Reach{gone, {Name: "half", Voter: true, Gossip: true}}, "half answers by gossip"},
+		"one answers a fresh connect":                {me, []Reach{gone, {Name: "half", Voter: true, Dial: true}}, "half answers by a fresh connect"},
+		"a follower is half dead":                    {me, []Reach{gone, gone, {Name: "f", Gossip: true}}, ""},
 	} {
-		_, _, err := dead(c.reached)
+		_, _, err := dead(c.self, c.reached)
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want %q", name, err, c.refused)
 		}
