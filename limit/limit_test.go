@@ -42,7 +42,10 @@ func TestMeterTakesUpToItsShare(t *testing.T) {
 		t.Error("taken above the share")
 	}
 	m.Give()
-	if !m.Take(epoch) || m.Give() && m.Give() {
+	if !m.Take(epoch) || !m.Give() {
+		t.Error("nothing taken below the share")
+	}
+	if m.Give() {
 		t.Error("the count went below zero")
 	}
 }

@@ -23,20 +23,6 @@ func (r rows) merge(other rows) {
 	}
 }
 
-// balance is what a site holds beyond its own share: negative when it has lent
-// more than it borrowed.
-func (r rows) balance(site string) (n int) {
-	for p, moved := range r {
-		switch site {
-		case p.to:
-			n += int(moved)
-		case p.from:
-			n -= int(moved)
-		}
-	}
-	return n
-}
-
 // from is what a site holds that is another's, as a balance.
 func (r rows) from(lender, borrower string) int {
 	return int(r[pair{lender, borrower}]) - int(r[pair{borrower, lender}])
