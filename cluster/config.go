@@ -77,6 +77,8 @@ type Config struct {
 
 	// Heartbeat is the interconnect's; 0 means its default.
 	Heartbeat time.Duration
+	// ClockOffset is added to the clock that peers are told: tests put it wrong.
+	ClockOffset time.Duration
 	// RaftTimeout is raft's heartbeat and election timeout; 0 means 1 s.
 	RaftTimeout time.Duration
 	// VoterTimeout is how long a voter must be dead before it is replaced, and another

@@ -105,7 +105,7 @@ func (n *Node) build(ctx context.Context, via dialmap.Map) error {
 	streams := interconnect.Config{
 		Cluster: n.cfg.Cluster, Node: n.cfg.Node, Site: n.cfg.Site, Keys: n.cfg.Keys,
 		Identity: n.cfg.Identity, Plain: n.cfg.Plain,
-		DialMap: via, Dial: n.cfg.Network.Dial, Heartbeat: n.cfg.Heartbeat,
+		DialMap: via, Dial: n.cfg.Network.Dial, Heartbeat: n.cfg.Heartbeat, ClockOffset: n.cfg.ClockOffset,
 		Advertise: n.cfg.Interconnect.Address, Logger: n.log.With("component", "interconnect"),
 	}
 	var err error

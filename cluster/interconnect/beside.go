@@ -159,6 +159,15 @@ func (p *peer) announced(frame []byte) {
 	p.i.sessions[in.id] = p
 }
 
+// lastHeard is when anything of the peer came last, by stream or datagram; the caller
+// holds mu.
+func (p *peer) lastHeard() time.Time {
+	if p.beside.arrived.After(p.arrived) {
+		return p.beside.arrived
+	}
+	return p.arrived
+}
+
 // urge queues a frame ahead of the others and of the heartbeats.
 func (s *stream) urge(kind byte, payload []byte) {
 	s.mu.Lock()

@@ -50,6 +50,8 @@ type Config struct {
 	Heartbeat time.Duration
 	// Misses is how many heartbeats may fail to come; 0 means DefaultMisses.
 	Misses int
+	// ClockOffset is added to the clock that peers are told: tests put it wrong.
+	ClockOffset time.Duration
 	// QueueBytes bounds what waits for one peer's stream; 0 means DefaultQueueBytes.
 	QueueBytes int
 	// Forget is how long a peer that is not in SetPeers' list (any more) is still

@@ -22,6 +22,9 @@ const (
 	neverHeard = time.Duration(1<<32-1) * time.Millisecond
 )
 
+// wall is what this node's clock shows at now, for the clock offset.
+func (i *Interconnect) wall(now time.Time) int64 { return now.Add(i.cfg.ClockOffset).UnixNano() }
+
 // append adds the encoded beat to dst. The age is rounded up: it must never look
 // younger than it is.
 func (b beat) append(dst []byte) []byte {

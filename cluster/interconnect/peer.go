@@ -32,12 +32,13 @@ type peer struct {
 		at   time.Time
 		wall int64
 	}
-	shown   time.Duration // the RTT that the snapshot holds
-	inbound *inbound      // the stream that the peer dialled
-	secure  bool          // the stream that this node dialled is inside TLS
-	refused string        // why keys or certificates keep the peer away
-	since   time.Time     // when refused was set
-	beside  beside        // datagrams
+	shown       time.Duration // the RTT that the snapshot holds
+	shownOffset time.Duration // and the clock offset
+	inbound     *inbound      // the stream that the peer dialled
+	secure      bool          // the stream that this node dialled is inside TLS
+	refused     string        // why keys or certificates keep the peer away
+	since       time.Time     // when refused was set
+	beside      beside        // datagrams
 }
 
 func newPeer(i *Interconnect, e Endpoint, now time.Time) *peer {
@@ -90,10 +91,10 @@ func (p *peer) dialNow() {
 func (p *peer) describe() Peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.shown = p.detector.RTT()
+	p.shown, p.shownOffset = p.detector.RTT(), p.offset
 	return Peer{
 		Name: p.name, Site: p.endpoint.Site, Address: p.endpoint.Address,
-		Up: p.detector.Up(), Since: p.detector.Since(), RTT: p.shown, Heard: p.arrived,
+		Up: p.detector.Up(), Since: p.detector.Since(), RTT: p.shown, Heard: p.lastHeard(),
 		Boot: p.boot, ClockOffset: p.offset, TLS: p.secure, Refused: p.refused, RefusedAt: p.since,
 	}
 }
@@ -103,7 +104,7 @@ func (p *peer) nextBeat(seq uint64, now time.Time) beat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	slot := &p.pings[seq%pingSlots]
-	slot.seq, slot.at, slot.wall = seq, now, now.UnixNano()
+	slot.seq, slot.at, slot.wall = seq, now, p.i.wall(now)
 	return beat{seq: seq, wall: slot.wall, age: p.age(now)}
 }
 
@@ -121,11 +122,14 @@ func (p *peer) pinged(b beat, now time.Time) beat {
 	defer p.mu.Unlock()
 	p.arrived = now
 	p.detector.Heard(now, b.age)
-	return beat{seq: b.seq, wall: now.UnixNano()}
+	return beat{seq: b.seq, wall: p.i.wall(now)}
 }
 
-// ponged takes the answer to a ping. It reports whether the round-trip time moved
-// so far that the snapshot should show it.
+// offsetStep is how far a clock offset moves before the snapshot shows it.
+const offsetStep = 100 * time.Millisecond
+
+// ponged takes the answer to a ping. It reports whether the round-trip time or the
+// clock offset moved so far that the snapshot should show it.
 func (p *peer) ponged(b beat, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,5 +146,5 @@ func (p *peer) ponged(b beat, now time.Time) bool {
 		p.offset, p.offsets = offset, true
 	}
 	p.offset += (offset - p.offset) / 8
-	return (p.detector.RTT() - p.shown).Abs() > p.shown/8
+	return (p.detector.RTT()-p.shown).Abs() > p.shown/8 || (p.offset-p.shownOffset).Abs() > offsetStep
 }

@@ -217,6 +217,24 @@ func TestRTTAndStability(t *testing.T) {
 	})
 }
 
+// DEC-25: "Nodes exchange clock offsets."
+func TestDEC25_ClockOffsetIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		fast := func(c *Config, _ *machine) { c.ClockOffset = 5 * time.Minute }
+		d1, a2 := w.node("dal-1", "dallas", 1, nil), w.node("ash-2", "ashburn", 1, fast)
+		w.mesh(d1, a2)
+		for m, want := range map[*machine]time.Duration{d1: 5 * time.Minute, a2: -5 * time.Minute} {
+			for _, p := range m.Peers() {
+				if (p.ClockOffset - want).Abs() > 20*time.Millisecond {
+					t.Errorf("%s says that the clock of %s is off by %v, want %v", m.name, p.Name, p.ClockOffset, want)
+				}
+			}
+		}
+		w.stop(d1, a2)
+	})
+}
+
 // A node joins by reaching any one member: the others dial it back at the address
 // that its handshake gave.
 func TestJoinByOneSeed(t *testing.T) {

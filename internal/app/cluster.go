@@ -60,6 +60,7 @@ func newCluster(ctx context.Context, cfg *config.Config, trust *trust, build str
 	c := cluster.Config{
 		Cluster: cfg.Cluster.ID, Node: cfg.Name, Site: cfg.Site, Witness: cfg.Witness,
 		DataDir:      cfg.DataDir,
+		ClockOffset:  cfg.ClockOffset,
 		Interconnect: endpoint(cfg.Interconnect), Gossip: endpoint(cfg.Cluster.Gossip), Raft: endpoint(cfg.Cluster.Raft),
 		Build: build, Logger: log,
 	}
