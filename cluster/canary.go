@@ -63,14 +63,20 @@ func (n *Node) Stage(ctx context.Context, site string, c Change) (trunkgroup.Ver
 	if err := stage.Check(); err != nil {
 		return trunkgroup.Version{}, &RefusedError{Message: err.Error()}
 	}
-	table, err := n.validate(stage.Document, 0)
-	if err != nil {
+	if err := n.validateCanary(stage); err != nil {
 		return trunkgroup.Version{}, err
 	}
-	if table != nil && !slices.Contains(table.Sites(), site) {
-		return trunkgroup.Version{}, &RefusedError{Message: fmt.Sprintf("the document has no site %q, only %q", site, table.Sites())}
-	}
 	return n.commit(ctx, stage.Append(nil), site == n.cfg.Site)
+}
+
+// validateCanary says what speaks against a document and its site. A witness reads no
+// documents.
+func (n *Node) validateCanary(c *fsm.Stage) error {
+	table, err := n.validate(c.Document, 0)
+	if err == nil && table != nil && !slices.Contains(table.Sites(), c.Site) {
+		err = &RefusedError{Message: fmt.Sprintf("the document has no site %q, only %q", c.Site, table.Sites())}
+	}
+	return err
 }
 
 // Promote makes the canary the cluster's document, under the revision that it has.

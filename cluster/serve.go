@@ -59,8 +59,7 @@ func (n *Node) acceptable(c fsm.Command) error {
 		_, err := n.validate(c.Document, c.Generation)
 		return err
 	case *fsm.Stage:
-		_, err := n.validate(c.Document, 0)
-		return errors.Join(n.allSpeak(canaryProtocol), err)
+		return errors.Join(n.allSpeak(canaryProtocol), n.validateCanary(c))
 	case *fsm.Recall:
 		return n.allSpeak(canaryProtocol)
 	}
