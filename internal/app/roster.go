@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/cluster/lease"
 )
 
@@ -70,33 +71,22 @@ func (r *roster) empty() bool {
 
 // nodes returns all other nodes with what is known of their life.
 func (r *roster) nodes(node *cluster.Node) []lease.Node {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
 	witness := make(map[string]bool)
 	for _, m := range node.Members() {
 		witness[m.Name] = m.Meta.Witness
 	}
-	changed := false
+	return r.list(node.Peers(), witness, time.Now())
+}
+
+// list takes what the interconnect and gossip say of the other nodes at now, and
+// returns all that are known.
+func (r *roster) list(peers []interconnect.Peer, witness map[string]bool, now time.Time) []lease.Node {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	changed := r.learn(peers, witness, now)
 	up := make(map[string]bool)
-	for _, p := range node.Peers() {
-		if p.Name == r.self || p.Site == "" {
-			continue
-		}
-		old, was := r.known[p.Name]
-		n := rosterNode{Site: p.Site, Witness: old.Witness, Boot: max(old.Boot, p.Boot), Seen: old.Seen, address: p.Address}
-		if w, ok := witness[p.Name]; ok {
-			n.Witness = w
-		}
-		if p.Up {
-			up[p.Name] = true
-			if now.Sub(n.Seen) > time.Hour {
-				n.Seen = now
-			}
-			delete(r.dead, p.Name)
-		}
-		r.known[p.Name] = n
-		changed = changed || !was || old.Site != n.Site || old.Witness != n.Witness || !old.Seen.Equal(n.Seen)
+	for _, p := range peers {
+		up[p.Name] = p.Up
 	}
 	var list []lease.Node
 	for name, n := range r.known {
@@ -118,6 +108,30 @@ func (r *roster) nodes(node *cluster.Node) []lease.Node {
 		r.save()
 	}
 	return list
+}
+
+// learn notes what is new of the other nodes. It reports whether the file should
+// be written.
+func (r *roster) learn(peers []interconnect.Peer, witness map[string]bool, now time.Time) (changed bool) {
+	for _, p := range peers {
+		if p.Name == r.self || p.Site == "" {
+			continue
+		}
+		old, was := r.known[p.Name]
+		n := rosterNode{Site: p.Site, Witness: old.Witness, Boot: max(old.Boot, p.Boot), Seen: old.Seen, address: p.Address}
+		if w, ok := witness[p.Name]; ok {
+			n.Witness = w
+		}
+		if p.Up {
+			if now.Sub(n.Seen) > time.Hour {
+				n.Seen = now
+			}
+			delete(r.dead, p.Name)
+		}
+		r.known[p.Name] = n
+		changed = changed || !was || old.Site != n.Site || old.Witness != n.Witness || !old.Seen.Equal(n.Seen)
+	}
+	return changed
 }
 
 // save writes the file; what is lost by a failure is learned again.
