@@ -217,7 +217,7 @@ func TestRTTAndStability(t *testing.T) {
 	})
 }
 
-// DEC-25: "Nodes exchange clock offsets."
+// DEC-25: "Nodes exchange clock offsets", which show also where nothing else moves.
 func TestDEC25_ClockOffsetIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
