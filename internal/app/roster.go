@@ -25,6 +25,9 @@ const (
 	lostTimeout = time.Second
 	// rosterKeep is how long a node that is gone for good is remembered.
 	rosterKeep = 7 * 24 * time.Hour
+	// limitProtocol is the protocol of nodes that share limits out. Nodes of an older
+	// build take calls without a limit and are not asked.
+	limitProtocol = 2
 )
 
 // roster remembers which nodes there are, also over a restart: a node that starts
@@ -41,7 +44,7 @@ type roster struct {
 // rosterNode is one other node as it was last seen.
 type rosterNode struct {
 	Site    string    `json:"site"`
-	Witness bool      `json:"witness,omitempty"`
+	Apart   bool      `json:"apart,omitempty"` // it holds no rights: a witness, or of an older build
 	Boot    uint64    `json:"boot"`
 	Seen    time.Time `json:"seen"`
 	address string
@@ -71,19 +74,19 @@ func (r *roster) empty() bool {
 
 // nodes returns all other nodes with what is known of their life.
 func (r *roster) nodes(node *cluster.Node) []lease.Node {
-	witness := make(map[string]bool)
+	apart := make(map[string]bool)
 	for _, m := range node.Members() {
-		witness[m.Name] = m.Meta.Witness
+		apart[m.Name] = m.Meta.Witness || m.Meta.Protocol < limitProtocol
 	}
-	return r.list(node.Peers(), witness, time.Now())
+	return r.list(node.Peers(), apart, time.Now())
 }
 
 // list takes what the interconnect and gossip say of the other nodes at now, and
 // returns all that are known.
-func (r *roster) list(peers []interconnect.Peer, witness map[string]bool, now time.Time) []lease.Node {
+func (r *roster) list(peers []interconnect.Peer, apart map[string]bool, now time.Time) []lease.Node {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	changed := r.learn(peers, witness, now)
+	changed := r.learn(peers, apart, now)
 	up := make(map[string]bool)
 	for _, p := range peers {
 		up[p.Name] = p.Up
@@ -95,7 +98,7 @@ func (r *roster) list(peers []interconnect.Peer, witness map[string]bool, now ti
 			changed = true
 			continue
 		}
-		l := lease.Node{Name: name, Site: n.Site, Boot: n.Boot, Witness: n.Witness}
+		l := lease.Node{Name: name, Site: n.Site, Boot: n.Boot, Witness: n.Apart}
 		switch boot, dead := r.dead[name]; {
 		case up[name]:
 			l.State = lease.Up
@@ -112,15 +115,15 @@ func (r *roster) list(peers []interconnect.Peer, witness map[string]bool, now ti
 
 // learn notes what is new of the other nodes. It reports whether the file should
 // be written.
-func (r *roster) learn(peers []interconnect.Peer, witness map[string]bool, now time.Time) (changed bool) {
+func (r *roster) learn(peers []interconnect.Peer, apart map[string]bool, now time.Time) (changed bool) {
 	for _, p := range peers {
 		if p.Name == r.self || p.Site == "" {
 			continue
 		}
 		old, was := r.known[p.Name]
-		n := rosterNode{Site: p.Site, Witness: old.Witness, Boot: max(old.Boot, p.Boot), Seen: old.Seen, address: p.Address}
-		if w, ok := witness[p.Name]; ok {
-			n.Witness = w
+		n := rosterNode{Site: p.Site, Apart: old.Apart, Boot: max(old.Boot, p.Boot), Seen: old.Seen, address: p.Address}
+		if w, ok := apart[p.Name]; ok {
+			n.Apart = w
 		}
 		if p.Up {
 			if now.Sub(n.Seen) > time.Hour {
@@ -129,7 +132,7 @@ func (r *roster) learn(peers []interconnect.Peer, witness map[string]bool, now t
 			delete(r.dead, p.Name)
 		}
 		r.known[p.Name] = n
-		changed = changed || !was || old.Site != n.Site || old.Witness != n.Witness || !old.Seen.Equal(n.Seen)
+		changed = changed || !was || old.Site != n.Site || old.Apart != n.Apart || !old.Seen.Equal(n.Seen)
 	}
 	return changed
 }
@@ -154,7 +157,7 @@ func (r *roster) lost(node *cluster.Node, site string) map[string]string {
 	list := make(map[string]string)
 	for _, p := range node.Peers() {
 		n := r.known[p.Name]
-		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" && n.Site == site && !n.Witness {
+		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" && n.Site == site && !n.Apart {
 			list[p.Name] = n.address
 		}
 	}
