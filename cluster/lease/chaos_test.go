@@ -20,9 +20,9 @@ func ports(shares map[string]int, hold time.Duration) Limit {
 // TestDEC10_NeverAboveTheLimit runs clusters through everything that can happen
 // to them and counts what is in use from outside.
 func TestDEC10_NeverAboveTheLimit(t *testing.T) {
-	seeds := 60
+	seeds := 25
 	if testing.Short() {
-		seeds = 10
+		seeds = 6
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

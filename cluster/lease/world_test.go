@@ -256,17 +256,31 @@ func (w *world) open(k limit.Key) (total int) {
 	return total
 }
 
+// held counts what the nodes use or could use now.
+func (w *world) held(k limit.Key) (total int) {
+	for _, n := range w.nodes {
+		if x := n.e.entries[k]; n.alive && x != nil && x.limited() {
+			share, used := x.meter.Read()
+			if !w.now.Before(x.hold.until) {
+				share = 0
+			}
+			total += max(share, used)
+		}
+	}
+	return total
+}
+
 func (w *world) check() {
 	for _, l := range w.limits {
 		total := 0
 		for _, n := range l.Shares {
 			total += n
 		}
-		if open := w.open(l.Key); open > total {
+		if open := max(w.open(l.Key), w.held(l.Key)); open > total {
 			for _, n := range w.nodes {
 				w.t.Logf("%s alive %v paused %v: %s", n.name, n.alive, n.paused, n.e.dump(l.Key))
 			}
-			w.t.Fatalf("%s: %v: %d in use, limit %d; %v", w.now.Format("04:05.000"), l.Key, open, total, w.trace)
+			w.t.Fatalf("%s: %v: %d in use or to be had, limit %d; %v", w.now.Format("04:05.000"), l.Key, open, total, w.trace)
 		}
 	}
 }
