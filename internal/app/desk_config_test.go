@@ -202,3 +202,29 @@ func TestD6_ReloadKeepsHealthCountersAndTurns(t *testing.T) {
 		t.Errorf("attempts %v, want 4 each: turns and counters go on over reloads", count)
 	}
 }
+
+// DEC-25: a canary that forgets a carrier has no calls that could fail. Its node
+// sees the INVITEs that it refuses.
+func TestDEC25_CanaryThatForgetsACarrier(t *testing.T) {
+	pbx := startPBX(t)
+	first := document(pbx.Addr(0).String())
+	b := newBox(t, "127.88.1.44", first)
+	b.up()
+	if got := b.calls(40); got != 40 {
+		t.Fatalf("%d of 40 calls answered", got)
+	}
+	b.wait("a look at the calls", func() bool { return b.app.watch.canary.started.Load() == 40 })
+	b.post("/v1/config/canary?site=dallas&author=ann", strings.Replace(first, "ip: 127.0.0.1", "ip: 192.0.2.99", 1), nil)
+	var canary admin.Canary
+	b.wait("the node's way back", func() bool {
+		b.calls(10)
+		b.get("/v1/config/canary", &canary)
+		return canary.Fallen != ""
+	})
+	if !strings.Contains(canary.Fallen, "INVITEs came from nobody known") {
+		t.Errorf("%+v", canary)
+	}
+	if got := b.calls(5); got != 5 {
+		t.Errorf("%d of 5 calls answered after the way back", got)
+	}
+}

@@ -90,7 +90,10 @@ func clusterState(a *App) metrics.Cluster {
 }
 
 // traffic counts the messages of one shard.
-type traffic struct{ counters *metrics.SIP }
+type traffic struct {
+	counters *metrics.SIP
+	canary   *canaryWatch
+}
 
 func way(out bool) metrics.Way {
 	if out {
@@ -107,6 +110,9 @@ func (t traffic) Request(out bool, method string, proto trunkgroup.Transport) {
 // Response implements sbc.Traffic.
 func (t traffic) Response(out bool, method string, code int) {
 	t.counters.Response(way(out), method, code)
+	if out && method == "INVITE" {
+		t.canary.answered(code)
+	}
 }
 
 // Refused implements sbc.Traffic.

@@ -248,7 +248,10 @@ func (w *watch) Finished(r *cdr.Record) {
 func (w *watch) Calls(changes []sbc.CallChange) { w.calls.push(changes) }
 
 // Count implements sbc.Observer.
-func (w *watch) Count(e b2bua.Event) { w.meter.count(&e) }
+func (w *watch) Count(e b2bua.Event) {
+	w.meter.count(&e)
+	w.canary.count(&e)
+}
 
 // dnsTarget is what the resolver watches for a member by name.
 func dnsTarget(m *trunkgroup.Member) dns.Target {

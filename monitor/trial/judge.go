@@ -48,15 +48,22 @@ func (t Tally) share() float64 {
 	return float64(t.Failed) / float64(t.Calls)
 }
 
-// Judge compares. The zero value has seen nothing. It is not safe for
-// concurrent use.
+// Judge compares. The zero value has seen nothing, and judges calls. It is not
+// safe for concurrent use.
 type Judge struct {
-	seen   [Window]Tally // totals, a ring
-	n      int           // observations in the ring
-	at     int           // of the next one
-	canary uint64        // revision that is tried, 0 for none
-	before Tally         // the calls before it
-	done   bool          // judged: said once
+	// Doors judges INVITEs that came from nobody known instead: of the carriers
+	// and customers that a canary forgot there are no calls. Such INVITEs come
+	// from strangers at all times, so it takes a fall of those that are let in to
+	// less than half, too, and is never said without calls before.
+	Doors bool
+
+	seen    [Window]Tally // totals, a ring
+	n       int           // observations in the ring
+	at      int           // of the next one
+	canary  uint64        // revision that is tried, 0 for none
+	before  Tally         // the calls before it
+	beforeN int           // observations that before is of
+	done    bool          // judged: said once
 }
 
 // Observe takes the totals of this moment and the revision that the node tries,
@@ -65,7 +72,7 @@ type Judge struct {
 func (j *Judge) Observe(total Tally, canary uint64) (reason string) {
 	if canary != j.canary {
 		j.canary, j.done = canary, false
-		j.before = total.minus(j.oldest(total))
+		j.before, j.beforeN = total.minus(j.oldest(total)), j.n
 		j.n, j.at = 0, 0 // what comes is compared with before, not mixed with it
 	}
 	during := total.minus(j.oldest(total))
@@ -75,15 +82,27 @@ func (j *Judge) Observe(total Tally, canary uint64) (reason string) {
 	if canary == 0 || j.done || during.Calls < MinCalls {
 		return ""
 	}
-	limit := Blind
+	limit, what := Blind, "calls failed"
 	if j.before.Calls >= MinCalls {
 		limit = j.before.share() + Margin
 	}
-	if during.share() < limit {
+	if j.Doors {
+		what = "INVITEs came from nobody known"
+	}
+	if during.share() < limit || j.Doors && !j.shut(during) {
 		return ""
 	}
 	j.done = true
-	return fmt.Sprintf("%d of %d calls failed, before it were %d of %d", during.Failed, during.Calls, j.before.Failed, j.before.Calls)
+	return fmt.Sprintf("%d of %d %s, before it were %d of %d", during.Failed, during.Calls, what, j.before.Failed, j.before.Calls)
+}
+
+// shut reports whether less than half as many INVITEs are let in as before.
+func (j *Judge) shut(during Tally) bool {
+	if j.before.Calls < MinCalls {
+		return false
+	}
+	let, was := float64(during.Calls-during.Failed)/float64(j.n), float64(j.before.Calls-j.before.Failed)/float64(j.beforeN)
+	return let < was/2
 }
 
 // oldest returns the totals at the far end of the window.

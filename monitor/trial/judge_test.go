@@ -74,6 +74,33 @@ func TestDEC25_CanaryIsJudged(t *testing.T) {
 	}
 }
 
+// A carrier that the canary forgot has no calls any more: its INVITEs are
+// refused. Strangers who knock while calls go on are no reason.
+func TestDEC25_CanaryThatKnowsNobody(t *testing.T) {
+	for _, x := range []struct {
+		name             string
+		calls, strangers uint64 // per second, before
+		let, refused     uint64 // per second, under the canary
+		want             string
+	}{
+		{"a carrier is forgotten", 10, 0, 0, 10, "20 of 20 INVITEs came from nobody known, before it were 0 of 990"},
+		{"one of two carriers is forgotten", 10, 1, 4, 7, "14 of 22 INVITEs came from nobody known, before it were 99 of 1089"},
+		{"a stranger floods", 10, 0, 10, 100, ""},
+		{"digest: each call is refused once", 10, 10, 10, 10, ""},
+		{"a quiet hour", 10, 0, 1, 0, ""},
+		{"strangers at a node without calls", 0, 10, 0, 20, ""},
+	} {
+		j := Judge{Doors: true}
+		var total Tally
+		play(&j, &total, 0, 100, x.calls+x.strangers, x.strangers)
+		play(&j, &total, 7, 1, 0, 0)
+		got := play(&j, &total, 7, 60, x.let+x.refused, x.refused)
+		if x.want == "" && got != nil || x.want != "" && (len(got) != 1 || got[0] != x.want) {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
 // A canary goes bad after a good hour; another one after it is judged anew.
 func TestLateBreach(t *testing.T) {
 	var j Judge
