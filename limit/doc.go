@@ -7,7 +7,7 @@
 // for how long, is cluster/lease. A Set finds the meters of what a call uses; a
 // Queue keeps the calls that wait for a larger share.
 //
-// A call per second is a use that lasts exactly one second. So one kind of
+// A call per second is a use that lasts one second and a little. So one kind of
 // counter serves both limits, and the number of calls that begin within any one
 // second is bounded by the sum of the shares.
 package limit

@@ -23,8 +23,10 @@ func (k Kind) String() string {
 	}
 }
 
-// RateSpan is how long a use of kind Rate lasts.
-const RateSpan = time.Second
+// RateSpan is how long a use of kind Rate lasts: one second, and what the way to
+// the far end may take longer for one call than for another, so that the far end
+// does not see more calls within its second than there are rights.
+const RateSpan = time.Second + 20*time.Millisecond
 
 // Scope is whose limit it is.
 type Scope uint8
