@@ -115,12 +115,12 @@ func (c Config) withDefaults() (Config, dialmap.Map, error) {
 			faults = append(faults, errors.New(f.field+" is not set"))
 		}
 	}
-	names := map[string]bool{}
+	names, addresses := map[string]bool{}, map[string]bool{}
 	for i, v := range c.Voters {
-		if v.Name == "" || v.Address == "" || names[v.Name] {
-			faults = append(faults, fmt.Errorf("voters[%d]: name and address are needed, and each name once", i))
+		if v.Name == "" || v.Address == "" || names[v.Name] || addresses[v.Address] {
+			faults = append(faults, fmt.Errorf("voters[%d]: name and address are needed, and each of them once", i))
 		}
-		names[v.Name] = true
+		names[v.Name], addresses[v.Address] = true, true
 	}
 	via, err := dialmap.New(c.DialMap)
 	if err != nil {
