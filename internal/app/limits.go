@@ -26,6 +26,10 @@ const (
 	maxLimitFrames = 4096
 	// waitTick is the pause between two looks at the calls that wait.
 	waitTick = 20 * time.Millisecond
+	// manyWaiting calls are not looked at again at once, but after waitRest: going
+	// through them costs time.
+	manyWaiting = 100
+	waitRest    = 5 * time.Millisecond
 )
 
 // limits is the shell around lease.Engine: one goroutine owns the engine and the
@@ -149,6 +153,10 @@ func (l *limits) run(ctx context.Context) {
 		timer.Reset(l.pause(time.Now()))
 		select {
 		case <-l.wake:
+			if l.queue.Len() > manyWaiting {
+				timer.Reset(waitRest)
+				<-timer.C
+			}
 		case <-timer.C:
 		case <-ctx.Done():
 			return
