@@ -29,11 +29,11 @@ func (c *cli) caCommand() *cobra.Command {
 		Use: "init --cluster ID --dir DIR", Short: "Make the authority that signs the certificates of nodes",
 		Long: `Writes ca.pem, which every node gets (cluster.tls.ca), and ca.key, which is the power to make any node: keep it
 off the nodes, or on the one or two that admit new ones by join tokens. The authority can sign for this cluster only.`,
-		Example: "  tandem cluster ca init --cluster example --dir /root/tandem-ca",
+		Example: "  tandem cluster ca init --cluster example --dir tandem-ca",
 		Args:    arguments(),
 		RunE: action(func(*cobra.Command, []string) error {
 			if !config.IsName(cluster) || dir == "" {
-				return usage("for example --cluster example --dir /root/tandem-ca; the id is cluster.id of the node files", "--cluster and --dir are needed")
+				return usage("for example --cluster example --dir tandem-ca; the id is cluster.id of the node files", "--cluster and --dir are needed")
 			}
 			cert, key, err := pki.NewAuthority(cluster, time.Now())
 			if err != nil {
@@ -56,11 +56,11 @@ func (c *cli) certCommand() *cobra.Command {
 		Long: `Writes NODE.pem and NODE.key for cluster.tls.cert and cluster.tls.key of the node of that name, signed by the authority
 in the directory of tandem cluster ca init. To renew one, make it with --force and copy both files to the node: it takes them within seconds,
 and no call is touched.`,
-		Example: "  tandem cluster cert dal-1 --ca /root/tandem-ca --dir /root/tandem-nodes",
+		Example: "  tandem cluster cert dal-1 --ca tandem-ca --dir nodes",
 		Args:    arguments("NODE"),
 		RunE: action(func(_ *cobra.Command, args []string) error {
 			if !config.IsName(args[0]) || ca == "" || dir == "" || days < 1 {
-				return usage("for example tandem cluster cert dal-1 --ca /root/tandem-ca --dir .", "a name of a node, --ca and --dir are needed")
+				return usage("for example tandem cluster cert dal-1 --ca tandem-ca --dir .", "a name of a node, --ca and --dir are needed")
 			}
 			a, err := openAuthority(ca)
 			if err != nil {

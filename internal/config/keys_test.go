@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,7 @@ func TestKeyFile(t *testing.T) {
 		t.Fatalf("%d keys, seed %d, %v", len(f.Keys), f.Seed, err)
 	}
 	again, err := ParseKeyFile(f.Format())
-	if err != nil || fmt.Sprint(again.Keys[1].Bytes()) != fmt.Sprint(f.Keys[1].Bytes()) || again.Seed != f.Seed {
+	if err != nil || string(again.Keys[1].Bytes()) != string(f.Keys[1].Bytes()) || again.Seed != f.Seed {
 		t.Errorf("read again: %v", err)
 	}
 	for _, text := range []string{"", "seed=00000000000000ff", keyA + " seed=0", keyA + " seed=1 seed=2", keyA + " seed=xyz", keyA + " secretbutshort"} {
