@@ -72,7 +72,7 @@ func TestFramesOfAnotherVersion(t *testing.T) {
 		if err := s.Receive(epoch, "a", append(b[:len(b):len(b)], 1, 2, 3)); err != nil {
 			t.Errorf("%x with more behind: %v", b, err)
 		}
-		for cut := range len(b) {
+		for cut := range b {
 			if err := s.Receive(epoch, "a", b[:cut]); err == nil {
 				t.Errorf("%x, cut to %d octets, was taken", b, cut)
 			}
