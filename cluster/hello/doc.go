@@ -20,7 +20,12 @@
 //
 // What the handshake does not do: it encrypts nothing and does not protect the
 // octets that follow. It keeps strangers out; against an attacker on the path
-// between two nodes the stream must run inside TLS.
+// between two nodes the stream must run inside TLS. Then Local.Proven holds the name
+// in the peer's certificate, and a hello that says another one is refused (DEC-08).
+//
+// A dialer whose key the acceptor does not hold gets a bare hello that names the
+// acceptor's key, so that a node which missed a step of a rotation can say so
+// (UnknownKeyError). It proves nothing and tells nothing of the node.
 //
 // # Versions
 //

@@ -23,6 +23,20 @@
 // proves itself by the handshake is dialled back at the address that it gave: a
 // node joins by reaching any one member.
 //
+// # Trust (DEC-08)
+//
+// With an identity every stream, of every purpose, is inside mutual TLS 1.3, and the
+// name in the certificate is that of the peer, whatever its hello says. The proof of
+// the cluster key stays inside: a certificate alone opens nothing, and a node that lost
+// its key file is told so. For the same reason the MAC of hand-off tokens is kept: it costs
+// little, holds in clusters without TLS, and is one code path in both.
+//
+// Keys, certificate and authorities change while streams stand (SetKeys, SetIdentity). Streams
+// that are not of the first choice any more are made anew beside the standing ones, without a gap
+// (renew.go); those that may not stand are closed three seconds later. Every stream between
+// peers is renewed once an hour, so that TLS keys stay fresh and an expired certificate
+// shows while the old stream still works.
+//
 // # Loss (DEC-21)
 //
 // Every 250 ms each node sends a ping on its stream and gets a pong on the same.
