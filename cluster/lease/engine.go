@@ -83,8 +83,9 @@ type Engine struct {
 	cfg     Config
 	set     *limit.Set
 	start   time.Time
-	contact time.Time // when another node was first up
-	now     time.Time
+	awake   time.Time // since when it runs without a long pause
+	contact time.Time // when another node was first up since then
+	now     time.Time // of the step in progress
 	nodes   map[string]*node
 	entries map[limit.Key]*entry
 	order   []*entry // by key, so that all runs alike
@@ -122,7 +123,7 @@ func New(cfg Config, set *limit.Set, now time.Time) *Engine {
 		cfg.DeadAfter = DefaultDeadAfter
 	}
 	return &Engine{
-		cfg: cfg, set: set, start: now, now: now,
+		cfg: cfg, set: set, start: now, awake: now, now: now,
 		nodes: make(map[string]*node), entries: make(map[limit.Key]*entry), out: make(map[string][][]byte),
 	}
 }
@@ -130,7 +131,7 @@ func New(cfg Config, set *limit.Set, now time.Time) *Engine {
 // SetLimits gives the whole list of limits in force. What is in use goes on to
 // count, also where a limit is new.
 func (e *Engine) SetLimits(now time.Time, list []Limit) {
-	e.now = now
+	e.step(now)
 	entries := make(map[limit.Key]*entry, len(list))
 	meters := make(map[limit.Key]*limit.Meter, len(list))
 	for _, l := range list {
@@ -175,7 +176,7 @@ func (x *entry) limited() bool { return x.limit.Shares != nil }
 // Advance does what is due at now. Call it also at once when a call has begun to
 // wait.
 func (e *Engine) Advance(now time.Time) {
-	e.now = now
+	e.step(now)
 	e.next = time.Time{}
 	for _, x := range e.order {
 		if !x.limited() {
@@ -188,6 +189,27 @@ func (e *Engine) Advance(now time.Time) {
 		x.next = time.Time{}
 		x.report()
 		x.grant()
+	}
+}
+
+// step begins a step. Who was paused for so long that others took it for dead has
+// no rights any more.
+func (e *Engine) step(now time.Time) {
+	asleep := now.Sub(e.now) >= e.cfg.DeadAfter
+	e.now = now
+	if !asleep {
+		return
+	}
+	e.awake, e.contact = now, time.Time{}
+	for _, x := range e.order {
+		if x.limited() {
+			x.bank = nil
+			x.hold.leave()
+			x.hold = holder{left: x.hold.left, missed: x.hold.missed}
+			x.meter.SetShare(0)
+			x.meter.SetLease(now)
+			x.next = now
+		}
 	}
 }
 

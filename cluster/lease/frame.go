@@ -184,7 +184,7 @@ func parse(b []byte) (boot, number uint64, list []record, err error) {
 
 // Receive takes a frame of another node.
 func (e *Engine) Receive(now time.Time, from string, frame []byte) error {
-	e.now = now
+	e.step(now)
 	n := e.nodes[from]
 	if n == nil {
 		return nil // not introduced yet: it will say it again

@@ -189,11 +189,17 @@ func TestDEC10_SilentNode(t *testing.T) {
 // takes a silent one for dead.
 func TestDEC10_LongSilence(t *testing.T) {
 	w := ready(t, 6, map[string]int{"dal": 3}, ports(map[string]int{"dal": 9}, time.Hour))
-	p := w.node("dal1")
+	p := w.node(w.nodes[0].e.grantor(portsKey, "dal"))
+	other := w.nodes[(p.i+1)%3]
 	p.paused = true
 	w.pass(DefaultDeadAfter + 15*time.Second)
-	if n := w.fill(w.node("dal2"), time.Hour); n != 9 {
+	if n := w.fill(other, time.Hour); n != 9 {
 		t.Errorf("%d calls of 9 with one node gone for long", n)
+	}
+	p.paused = false // what it held is in use by others
+	for range 400 {
+		w.place(p, portsKey, time.Hour)
+		w.step(5 * time.Millisecond)
 	}
 }
 

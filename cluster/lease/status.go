@@ -54,7 +54,7 @@ type Status struct {
 
 // Status returns all limits in their order, those that only count included.
 func (e *Engine) Status(now time.Time) []Status {
-	e.now = now
+	e.step(now)
 	list := make([]Status, 0, len(e.order))
 	for _, x := range e.order {
 		s := Status{Key: x.limit.Key}

@@ -11,7 +11,7 @@ import (
 // SetNodes gives all other nodes of the cluster as this one sees them. A node
 // that is missing from the list is silent.
 func (e *Engine) SetNodes(now time.Time, list []Node) {
-	e.now = now
+	e.step(now)
 	listed := make(map[string]bool, len(list))
 	for _, n := range list {
 		if n.Name == e.cfg.Node {
@@ -60,7 +60,7 @@ func (e *Engine) setNode(n Node) {
 
 // knows reports whether this node has had time to learn who there is.
 func (e *Engine) knows() bool {
-	return e.cfg.Alone || !e.now.Before(e.start.Add(e.cfg.Lease)) ||
+	return e.cfg.Alone || !e.now.Before(e.awake.Add(e.cfg.Lease)) ||
 		!e.contact.IsZero() && !e.now.Before(e.contact.Add(settle))
 }
 
