@@ -129,6 +129,10 @@ func (w *world) checkEnds(c *call) {
 		if !l.lost() && l.code >= 200 && l.code < 300 && !l.dialog.over {
 			w.fault("call %d: callee %s is still up", c.index, l.a.name)
 		}
+		if l.noACK && w.plan.loss == 0 && w.allCalm(l.came-quiet, w.now) && l.a.ill.calm(l.came-quiet, w.now) &&
+			c.caller.a.ill.calm(c.begun-quiet, w.now) {
+			w.fault("call %d: callee %s waited in vain for an ACK", c.index, l.a.name)
+		}
 		if l.alone && l.from.trouble.calm(l.came-quiet, w.now) && l.a.ill.calm(l.came, w.now) && w.lost[l.callID] == 0 {
 			w.fault("call %d: callee %s rang until it gave up by itself", c.index, l.a.name)
 		}

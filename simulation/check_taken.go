@@ -35,6 +35,9 @@ func (w *world) checkTaken(c *call, records []*cdr.Record) {
 		return
 	}
 	for _, m := range w.membersFor(c) {
+		if m.Site != k.entered[len(k.entered)-1].site && r.HandedOff && w.plan.loss > 0 {
+			continue // the streams may have been too late for the first word (DEC-05)
+		}
 		if w.owed(c, k.entered[len(k.entered)-1], m, to) {
 			w.fault("call %d (%s): final %d, %s was well; record %s %s", c.index, c.number, k.final, m.Key, r.CallID, r.HangupCause)
 			return
@@ -121,7 +124,7 @@ func (w *world) owed(c *call, entry *node, m *trunkgroup.Member, to time.Duratio
 		if n.site != m.Site || !n.trouble.calm(c.begun-quiet, to) {
 			continue
 		}
-		if l, _ := w.link(entry, n); l.trouble.calm(c.begun-quiet, to) {
+		if l, _ := w.link(entry, n); l.trouble.calm(c.begun-quiet, to) && l.slow.calm(c.begun-quiet, to) {
 			return true
 		}
 	}

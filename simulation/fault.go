@@ -42,8 +42,9 @@ func (w *world) drawFault() (do func() func()) {
 	power := r.IntN(2) == 0
 	doc := r.IntN(documents)
 	oneWay := r.IntN(2)
+	length := between(r, 100*time.Millisecond, 950*time.Millisecond)
 	group, site := r.IntN(len(groupsOfMembers)), r.IntN(2)
-	switch r.IntN(19) {
+	switch r.IntN(20) {
 	case 0, 1:
 		return func() func() { return w.crash(w.nodes[a], power) }
 	case 2:
@@ -68,6 +69,8 @@ func (w *world) drawFault() (do func() func()) {
 		}
 	case 10, 15:
 		return func() func() { return w.stop(w.nodes[a], power && oneWay == 0) }
+	case 19:
+		return func() func() { return w.slowLink(w.nodes[a], w.nodes[b], length) }
 	case 16:
 		return func() func() { return w.park(w.nodes[a]) }
 	case 11, 12, 13, 14:
@@ -187,6 +190,22 @@ func (w *world) cutPair(a, b *node, both bool) func() {
 		if both {
 			l.unblock(1 - end)
 		}
+	}
+}
+
+// slowLink delays what two nodes send each other, by less than silence is.
+func (w *world) slowLink(a, b *node, by time.Duration) func() {
+	w.say("%s and %s are slow by %v", a.name, b.name, by)
+	l, _ := w.link(a, b)
+	if l.delay > 0 {
+		return nil
+	}
+	l.delay = by
+	l.slow.begin(w.now)
+	return func() {
+		w.say("%s and %s are quick again", a.name, b.name)
+		l.delay = 0
+		l.slow.end(w.now)
 	}
 }
 

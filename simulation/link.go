@@ -26,6 +26,8 @@ type link struct {
 	clear      [2]time.Duration // when the latest frame of ends[i] arrives
 	connecting bool
 	trouble    spans
+	slow       spans
+	delay      time.Duration // of a link that is slow now
 }
 
 type frame struct {
@@ -88,7 +90,7 @@ func (l *link) carry(end int, f frame) {
 		l.backlog[end] = append(l.backlog[end], f)
 		return
 	}
-	at := w.now + l.latency + upTo(w.net, l.latency/4)
+	at := w.now + l.latency + l.delay + upTo(w.net, l.latency/4)
 	for chance(w.net, w.loss()) {
 		at += rto
 	}
