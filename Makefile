@@ -55,6 +55,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
 	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
+	@$(TESTSUM) -timeout 4h ./simulation -sim.seeds 100000
 	@$(TESTSUM) -timeout 4h ./sbc/b2bua -storm.calls 200000 -abandon.calls 2000000
 	@$(TESTSUM) -timeout 4h ./cluster -run ConfigHistory -history.seeds 200
 	@FUZZTIME=5m tools/fuzz
