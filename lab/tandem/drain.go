@@ -8,7 +8,10 @@ import (
 )
 
 // Terminate sends the node SIGTERM: it drains, and ends in its own time.
-func (n *Node) Terminate() { n.process.Signal(syscall.SIGTERM) }
+func (n *Node) Terminate() { n.Signal(syscall.SIGTERM) }
+
+// Signal sends the node's process a signal.
+func (n *Node) Signal(s syscall.Signal) { n.process.Signal(s) }
 
 // Ended waits for the end of the node's process, at most this long.
 func (n *Node) Ended(wait time.Duration) error {
