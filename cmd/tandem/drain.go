@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/signal"
@@ -95,9 +97,12 @@ func (c *cli) awaitDrain(ctx context.Context, d admin.Drain, wait time.Duration)
 		case <-time.After(pause):
 		}
 		err := c.ask(ctx, request{method: http.MethodGet, path: "/v1/drain"}, &d)
-		if f, ok := errors.AsType[*failure](err); ok && f.code == exitUnavailable {
+		if hasEnded(err) {
 			d = admin.Drain{Phase: "ended", Why: "the process does not answer any more"}
 			return c.print(d, func() *table { return drainTable(&d) })
+		}
+		if f, ok := errors.AsType[*failure](err); ok && f.code == exitUnavailable {
+			continue
 		}
 		if err != nil {
 			return err
@@ -106,6 +111,17 @@ func (c *cli) awaitDrain(ctx context.Context, d admin.Drain, wait time.Duration)
 			return fail(exitFailed, "", "somebody has put the node back into service")
 		}
 	}
+}
+
+// hasEnded tells whether a failed question means that the process is not there any
+// more; one that is merely slow is asked again.
+func hasEnded(err error) bool {
+	for _, end := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, io.EOF} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }
 
 func drainTable(d *admin.Drain) *table {

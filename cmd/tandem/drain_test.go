@@ -19,6 +19,8 @@ type desk struct {
 	mu    sync.Mutex
 	order admin.DrainOrder
 	list  []admin.Drain
+	last  func() // runs with the last answer
+	stop  func() // ends the API
 }
 
 func (d *desk) Drain(context.Context) (admin.Drain, error) {
@@ -27,6 +29,9 @@ func (d *desk) Drain(context.Context) (admin.Drain, error) {
 	now := d.list[0]
 	if len(d.list) > 1 {
 		d.list = d.list[1:]
+	} else if d.last != nil {
+		go d.last()
+		d.last = nil
 	}
 	return now, nil
 }
@@ -49,6 +54,7 @@ func serveDesk(t *testing.T, d *desk) string {
 	}
 	s.Start()
 	t.Cleanup(func() { _ = s.Stop(context.Background()) })
+	d.stop = func() { _ = s.Stop(context.Background()) }
 	return s.Addr().String()
 }
 
@@ -84,6 +90,15 @@ func TestDEC19_NodeDrain(t *testing.T) {
 		d := &desk{list: []admin.Drain{announcing, passing}}
 		code, out, errs := tandem(t, "node", "drain", "--address", serveDesk(t, d), "--stay", "--wait", "1m")
 		if code != exitOK || !strings.Contains(out, "passing") || !strings.Contains(errs, "announcing: calls are taken, 3 calls") || !d.order.Stay {
+			t.Errorf("exit code %d: %s%s", code, out, errs)
+		}
+	})
+	t.Run("waits for the end", func(t *testing.T) {
+		d := &desk{list: []admin.Drain{announcing, {Phase: "ending"}}}
+		address := serveDesk(t, d)
+		d.last = d.stop
+		code, out, errs := tandem(t, "node", "drain", "--address", address, "--wait", "1m")
+		if code != exitOK || !strings.Contains(out, "ended") {
 			t.Errorf("exit code %d: %s%s", code, out, errs)
 		}
 	})
