@@ -65,6 +65,12 @@ func (c *cli) drain(ctx context.Context, f *drainFlags) error {
 		r = request{method: http.MethodPost, path: r.path, contentType: "application/json", body: body}
 	}
 	var d admin.Drain
+	var list admin.NodeList
+	if r.method == http.MethodPost && !f.undo && c.ask(ctx, request{method: http.MethodGet, path: "/v1/nodes"}, &list) == nil {
+		if note := quorumNote(&list); note != "" {
+			fmt.Fprintln(c.err, "note:", note)
+		}
+	}
 	if err := c.ask(ctx, r, &d); err != nil {
 		return err
 	}
@@ -72,6 +78,28 @@ func (c *cli) drain(ctx context.Context, f *drainFlags) error {
 		return c.awaitDrain(ctx, d, f.wait)
 	}
 	return c.print(d, func() *table { return drainTable(&d) })
+}
+
+// quorumNote says what the end of the asked node means for changes of the
+// configuration, when it means something.
+func quorumNote(list *admin.NodeList) string {
+	voters, up, votes := 0, 0, false
+	for _, n := range list.Nodes {
+		if n.Raft != "leader" && n.Raft != "voter" {
+			continue
+		}
+		voters++
+		if n.Self {
+			votes = true
+		}
+		if n.Up || n.Self {
+			up++
+		}
+	}
+	if !votes || up-1 > voters/2 {
+		return ""
+	}
+	return fmt.Sprintf("of %d voters %d are up: without this one the configuration cannot be changed until another is back; calls go on", voters, up)
 }
 
 // awaitDrain shows each phase until the node does not answer any more, which is

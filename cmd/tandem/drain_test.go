@@ -152,3 +152,30 @@ func TestRunbookCommandsExist(t *testing.T) {
 		}
 	}
 }
+
+func TestDEC19_DrainTellsOfTheQuorum(t *testing.T) {
+	nodes := func(self string, up ...bool) *admin.NodeList {
+		list := &admin.NodeList{Nodes: []admin.Node{{Name: "n0", Self: true, Raft: self}}}
+		for _, u := range up {
+			list.Nodes = append(list.Nodes, admin.Node{Raft: "voter", Up: u})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		list *admin.NodeList
+		note bool
+	}{
+		"five of five up":    {nodes("voter", true, true, true, true), false},
+		"four of five up":    {nodes("leader", true, true, true, false), false},
+		"three of five up":   {nodes("voter", true, true, false, false), true},
+		"two of three up":    {nodes("voter", true, false), true},
+		"the only one":       {nodes("leader"), true},
+		"one without a vote": {nodes("nonvoter", true, true, false), false},
+		"quorum is lost":     {nodes("voter", false, false), true},
+		"three of three up":  {nodes("voter", true, true), false},
+	} {
+		if got := quorumNote(c.list); (got != "") != c.note {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
