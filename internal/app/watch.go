@@ -204,7 +204,7 @@ func (w *watch) peers() {
 		peer := sbc.Peer{
 			Name: p.Name, Site: p.Site, Boot: uint32(p.Boot), Up: p.Up, Since: p.Since, RTT: p.RTT,
 			Witness: m.Meta.Witness, Draining: m.Meta.State == cluster.StateDraining,
-			TakesPassed: m.Meta.Protocol >= passProtocol, Load: int(m.Meta.Load),
+			TakesPassed: m.Meta.Protocol >= passProtocol && m.Meta.State == cluster.StateReady, Load: int(m.Meta.Load),
 		}
 		list = append(list, peer)
 		answer = answer || p.Up

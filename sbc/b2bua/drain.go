@@ -113,12 +113,15 @@ func (s *Shard) followPassed(p *Packet) bool {
 	return e != nil && s.env.Forward(e.node, p)
 }
 
-// returned gives an INVITE that a sibling passed to us back: we stop as well, or
-// have no listener like the one by which it came, whose address our Contact
-// would name.
+// returned gives an INVITE that a sibling passed to us back: we stop as well, have
+// no table yet, or no listener like the one by which it came, whose address our
+// Contact would name.
 func (s *Shard) returned(p *Packet) bool {
 	m := p.Message
-	if m.Method() != sip.INVITE || p.Relay == "" || !s.closing && s.ownListener(replyTo(p)) >= 0 {
+	if m.Method() != sip.INVITE || p.Relay == "" {
+		return false
+	}
+	if table, _ := s.env.Routing(); table != nil && !s.closing && s.ownListener(replyTo(p)) >= 0 {
 		return false
 	}
 	s.env.ShareWith(p.Relay, Open{

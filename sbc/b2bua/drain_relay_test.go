@@ -133,3 +133,39 @@ func BenchmarkDEC19_PassAnInvite(b *testing.B) {
 		w.forward, w.passed, w.events = w.forward[:0], w.passed[:0], w.events[:0]
 	}
 }
+
+// A node that holds the second half of a call, answered or ringing, ends it in phase
+// 3 like any other: the other half and both far ends hear of it.
+func TestDEC19_ANodeWithHandOffLegsEnds(t *testing.T) {
+	t.Run("answered", func(t *testing.T) {
+		p, _, ok := answeredOver(t)
+		if p.ash.s.Stats().Calls != 1 || !p.ash.s.LastInvite().IsZero() {
+			t.Errorf("%+v, last INVITE %v", p.ash.s.Stats(), p.ash.s.LastInvite())
+		}
+		p.ash.s.Shutdown(p.ash.now)
+		p.ash.from(ashPBX, reply(p.ash.take(ashPBX, "BYE"), 200, "x", ""))
+		p.exchange()
+		bye := p.dal.take(carrierAddr, "BYE")
+		if string(bye.CallID()) != string(ok.CallID()) {
+			t.Errorf("BYE of another call\n%s", bye.Raw())
+		}
+		p.dal.from(carrierAddr, reply(bye, 200, "caller", ""))
+		p.exchange()
+		p.dal.quiet()
+		p.ash.quiet()
+		if len(p.dal.records) != 1 || len(p.ash.records) != 1 {
+			t.Errorf("%d and %d records", len(p.dal.records), len(p.ash.records))
+		}
+	})
+	t.Run("ringing", func(t *testing.T) {
+		p, b := handedOverCall(t)
+		p.ash.s.Shutdown(p.ash.now)
+		p.exchange()
+		p.dal.take(carrierAddr, "SIP/2.0 503")
+		p.ash.from(ashPBX, reply(p.ash.take(ashPBX, "CANCEL"), 200, "x", ""))
+		p.ash.from(ashPBX, reply(b, 487, "x", ""))
+		p.exchange()
+		p.dal.quiet()
+		p.ash.quiet()
+	})
+}

@@ -315,6 +315,16 @@ func TestDEC19_AClosingSiblingGivesItBack(t *testing.T) {
 	}
 }
 
+// A sibling that has just been started may have no table yet.
+func TestDEC19_ASiblingWithoutATableGivesItBack(t *testing.T) {
+	p := newPair(t, "dal-2")
+	p.nodes["dal-2"].table, p.nodes["dal-2"].view = nil, nil
+	p.a.from(carrierAddr, invite{body: offer}.String())
+	p.exchange()
+	p.a.none(carrierAddr, "SIP/2.0 503")
+	p.a.take(pbx1Addr, "INVITE")
+}
+
 // A sibling whose listeners differ cannot name itself to the caller.
 func TestDEC19_ASiblingWithoutTheListenerGivesItBack(t *testing.T) {
 	p := newPair(t, "dal-2")
