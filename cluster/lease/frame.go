@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/limit"
@@ -29,8 +31,9 @@ const (
 
 // bounds of what a frame may hold.
 const (
-	maxName = 300
-	maxRows = 64
+	maxName  = 300
+	maxRows  = 64
+	maxMates = 1000
 	// fillFrame is the size from which on a frame gets no further record.
 	fillFrame = 32 << 10
 )
@@ -60,11 +63,26 @@ type record struct {
 	rows    rows
 }
 
-// header begins a frame.
+// header begins a frame. It names the site's other nodes by their last boots, so
+// that nobody takes one for dead that has come back where it cannot see it.
 func (e *Engine) header() []byte {
 	b := []byte{version}
 	b = binary.AppendUvarint(b, e.cfg.Boot)
-	return binary.AppendUvarint(b, e.number)
+	b = binary.AppendUvarint(b, e.number)
+	names := slices.Sorted(maps.Keys(e.nodes))
+	names = slices.DeleteFunc(names, func(name string) bool { return !e.mate(e.nodes[name]) })
+	names = names[:min(len(names), maxMates)]
+	b = binary.AppendUvarint(b, uint64(len(names)))
+	for _, name := range names {
+		b = binary.AppendUvarint(appendText(b, name), e.nodes[name].Boot)
+	}
+	return b
+}
+
+// mate is a node of the sender's site as a frame names it.
+type mate struct {
+	name string
+	boot uint64
 }
 
 func (r *record) append(b []byte) []byte {
@@ -166,39 +184,61 @@ func (r *reader) record() (rec record) {
 	return rec
 }
 
+// frame is what one node wrote to another.
+type frame struct {
+	boot, number uint64
+	mates        []mate
+	records      []record
+}
+
 // parse reads a whole frame.
-func parse(b []byte) (boot, number uint64, list []record, err error) {
+func parse(b []byte) (f frame, err error) {
 	r := &reader{b: b}
 	if v := r.byte(); r.err == nil && v != version {
-		return 0, 0, nil, ErrVersion
+		return frame{}, ErrVersion
 	}
-	boot, number = r.number(), r.number()
+	f.boot, f.number = r.number(), r.number()
+	n := r.number()
+	if n > maxMates {
+		r.fail(errMalformed)
+	}
+	for range n {
+		if r.err != nil {
+			break
+		}
+		f.mates = append(f.mates, mate{r.text(), r.number()})
+	}
 	for r.err == nil && len(r.b) > 0 {
-		list = append(list, r.record())
+		f.records = append(f.records, r.record())
 	}
 	if r.err != nil {
-		return 0, 0, nil, fmt.Errorf("limits: %w", r.err)
+		return frame{}, fmt.Errorf("limits: %w", r.err)
 	}
-	return boot, number, list, nil
+	return f, nil
 }
 
 // Receive takes a frame of another node.
-func (e *Engine) Receive(now time.Time, from string, frame []byte) error {
+func (e *Engine) Receive(now time.Time, from string, payload []byte) error {
 	e.step(now)
 	n := e.nodes[from]
 	if n == nil {
 		return nil // not introduced yet: it will say it again
 	}
-	boot, number, list, err := parse(frame)
+	f, err := parse(payload)
 	if err != nil {
 		return err
 	}
-	if boot < n.Boot || boot == n.Boot && number <= n.heard {
+	if f.boot < n.Boot || f.boot == n.Boot && f.number <= n.heard {
 		return nil // late or repeated
 	}
-	n.Boot, n.heard = boot, number
-	for i := range list {
-		e.take(n, &list[i])
+	n.Boot, n.heard = f.boot, f.number
+	if e.mate(n) {
+		for _, m := range f.mates {
+			e.hearsay(m)
+		}
+	}
+	for i := range f.records {
+		e.take(n, &f.records[i])
 	}
 	return nil
 }

@@ -320,11 +320,11 @@ func TestFramesStaySmall(t *testing.T) {
 		if len(m.Frame) > fillFrame+1000 {
 			t.Errorf("a frame of %d bytes", len(m.Frame))
 		}
-		_, _, r, err := parse(m.Frame)
+		f, err := parse(m.Frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		records += len(r)
+		records += len(f.records)
 	}
 	if len(list) < 2 || records < 3000 {
 		t.Errorf("%d frames with %d records", len(list), records)
@@ -340,10 +340,11 @@ func FuzzParse(f *testing.F) {
 		w.step(time.Millisecond)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _, list, err := parse(b)
+		f, err := parse(b)
 		if err != nil {
 			return
 		}
+		list := f.records
 		for i := range list { // what was read is written, and read again
 			r := &reader{b: list[i].append(nil)}
 			if again := r.record(); r.err != nil || again.key != list[i].key || again.seq != list[i].seq || len(again.rows) != len(list[i].rows) {

@@ -42,6 +42,8 @@ func (e *Engine) setNode(n Node) {
 		old.Boot = n.Boot
 	case n.State == Silent && old.State == Dead:
 		n.State = Dead // nothing was heard of it since
+	case n.State == Dead && n.Boot < old.Boot:
+		n.State = Silent // that was an earlier process
 	}
 	if n.State != old.State {
 		// That a silent node is dead says nothing of when its lease began to end.
@@ -55,6 +57,27 @@ func (e *Engine) setNode(n Node) {
 	}
 	if n.State == Up && e.contact.IsZero() {
 		e.contact = e.now
+	}
+}
+
+// hearsay takes what a node of the site says of another one: that it is there, and
+// under which boot. So the proof that an earlier process is gone says nothing.
+func (e *Engine) hearsay(m mate) {
+	if m.name == e.cfg.Node {
+		return
+	}
+	n := e.nodes[m.name]
+	if n == nil {
+		if len(e.nodes) < maxMates {
+			e.nodes[m.name] = &node{Node: Node{Name: m.name, Site: e.cfg.Site, Boot: m.boot}, since: e.now}
+		}
+		return
+	}
+	if m.boot > n.Boot {
+		n.Boot, n.heard = m.boot, 0
+		if n.State == Dead {
+			n.State, n.since = Silent, e.now
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -75,10 +76,16 @@ func (r *roster) empty() bool {
 // nodes returns all other nodes with what is known of their life.
 func (r *roster) nodes(node *cluster.Node) []lease.Node {
 	apart := make(map[string]bool)
+	peers := slices.Clone(node.Peers())
 	for _, m := range node.Members() {
 		apart[m.Name] = m.Meta.Witness || m.Meta.Protocol < limitProtocol
+		for i := range peers { // gossip may have met a later process that this node cannot reach
+			if peers[i].Name == m.Name {
+				peers[i].Boot = max(peers[i].Boot, m.Meta.Boot)
+			}
+		}
 	}
-	return r.list(node.Peers(), apart, time.Now())
+	return r.list(peers, apart, time.Now())
 }
 
 // list takes what the interconnect and gossip say of the other nodes at now, and
@@ -157,7 +164,7 @@ func (r *roster) lost(node *cluster.Node, site string) map[string]string {
 	list := make(map[string]string)
 	for _, p := range node.Peers() {
 		n := r.known[p.Name]
-		if _, dead := r.dead[p.Name]; !p.Up && !dead && n.address != "" && n.Site == site && !n.Apart {
+		if boot, dead := r.dead[p.Name]; !p.Up && !(dead && boot == n.Boot) && n.address != "" && n.Site == site && !n.Apart {
 			list[p.Name] = n.address
 		}
 	}
