@@ -26,9 +26,8 @@ func smallDisk(t testing.TB, n *tandem.Node) {
 	t.Helper()
 	dir := n.DataDir()
 	n.Stop()
-	kept := os.DirFS(dir)
 	saved := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(saved, kept); err != nil {
+	if err := os.CopyFS(saved, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskSize)); err != nil {
@@ -36,11 +35,10 @@ func smallDisk(t testing.TB, n *tandem.Node) {
 	}
 	t.Cleanup(func() {
 		n.Kill()
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-		// Its own disk is as it was: the log goes on where it stood.
-		if err := n.Start(); err != nil {
+		// A node must not come back from an old copy of its disk.
+		latest := filepath.Join(t.TempDir(), "data")
+		err := errors.Join(os.CopyFS(latest, os.DirFS(dir)), syscall.Unmount(dir, syscall.MNT_DETACH), os.RemoveAll(dir))
+		if err = errors.Join(err, os.CopyFS(dir, os.DirFS(latest)), n.Start()); err != nil {
 			t.Error(err)
 		}
 	})
