@@ -93,28 +93,25 @@ func (w *world) checkRefusal(n *node, uses []limit.Use) {
 			return
 		}
 	}
-	w.sums.Early++
-	w.say("%s refuses a call for a limit, and none is used up: %s", n.name, w.shares(uses))
+	w.fault("%s refuses a call for a limit, and none is used up: %s", n.name, w.shares(uses))
 }
 
 // shares tells who has what of the limits in question.
 func (w *world) shares(uses []limit.Use) string {
+	if !w.tracing {
+		return ""
+	}
 	var b strings.Builder
 	for i := range uses {
-		if w.unlimited(uses[i].Key) {
-			continue
-		}
-		b.WriteString(uses[i].Key.String())
 		for _, n := range w.nodes {
 			if n.witness || !n.alive {
 				continue
 			}
 			if m := n.rights.set.Meter(uses[i].Key); m != nil {
 				share, used := m.Read()
-				fmt.Fprintf(&b, " %s %d of %d", n.name, used, share)
+				fmt.Fprintf(&b, "%s: %s %d of %d; ", uses[i].Key, n.name, used, share)
 			}
 		}
-		b.WriteString("; ")
 	}
 	return b.String()
 }

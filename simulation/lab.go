@@ -117,11 +117,9 @@ func baseDocument() *trunkgroup.Document {
 	member := func(id, site, addr string) trunkgroup.MemberSpec {
 		return trunkgroup.MemberSpec{ID: id, Site: site, Address: addr}
 	}
-	limited := member("dal", dallas, "192.0.2.20:5060")
-	limited.Limits.Calls = 2
 	return &trunkgroup.Document{
 		Cluster:   clusterID,
-		Customers: []trunkgroup.CustomerSpec{{Name: "acme", Limits: trunkgroup.LimitsSpec{CPS: 6}}},
+		Customers: []trunkgroup.CustomerSpec{{Name: "acme"}},
 		Sites:     []trunkgroup.SiteSpec{{Name: dallas, Peers: []string{ashburn}}, {Name: ashburn, Peers: []string{dallas}}},
 		TrunkGroups: []trunkgroup.GroupSpec{
 			{

@@ -94,7 +94,6 @@ func (s *Sums) add(o Sums) {
 	s.Drains += o.Drains
 	s.Closed += o.Closed
 	s.Refused += o.Refused
-	s.Early += o.Early
 }
 
 // DEC-20: same seed, same trace.
