@@ -32,6 +32,9 @@ type candidate struct {
 // close writes the records of calls whose node is gone, those that are this node's to
 // write.
 func (b *callBook) close(now time.Time) {
+	if b.app.watch.monitor.Isolated() {
+		return // it is this node that is gone (DEC-12)
+	}
 	list, closings := b.candidates(now)
 	if len(list) == 0 {
 		return
