@@ -410,6 +410,7 @@ func (k *keyWorld) joinByToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.settled(t)
+	k.everyNode(t, "all are up again", func(s nodeKeys) bool { return s.Up })
 	if _, err := issuer.Command("cluster", "token", n.Name); err == nil {
 		t.Error("a token was made for a node that is up")
 	}

@@ -28,6 +28,8 @@ type trust struct {
 	identity *pki.Identity // nil: streams between nodes are without TLS
 	// authority admits new nodes; nil on most.
 	authority *pki.Authority
+	// unable says why there is none although one is named: the node works, and admits nobody.
+	unable error
 }
 
 // loadTrust reads the files. Whatever does not fit together is an error; that a certificate
@@ -61,18 +63,23 @@ func loadTrust(cfg *config.Config) (*trust, error) {
 	if c.TLS.AuthorityKey == "" {
 		return t, nil
 	}
-	key, err := config.ReadPrivate(c.TLS.AuthorityKey)
-	if err != nil {
-		return nil, fmt.Errorf("cluster.tls.ca_key: %w", err)
-	}
-	authorities, err := os.ReadFile(c.TLS.CA)
-	if err != nil {
-		return nil, fmt.Errorf("cluster.tls.ca: %w", err)
-	}
-	if t.authority, err = pki.ParseAuthority(authorities, key); err != nil {
-		return nil, fmt.Errorf("cluster.tls.ca_key: %w", err)
+	// An authority that was taken out of cluster.tls.ca must go at once, whether or not its key is still named.
+	if t.authority, err = loadAuthority(c.TLS); err != nil {
+		t.unable = fmt.Errorf("cluster.tls.ca_key: this node admits nobody: %w", err)
 	}
 	return t, nil
+}
+
+func loadAuthority(files config.ClusterTLS) (*pki.Authority, error) {
+	key, err := config.ReadPrivate(files.AuthorityKey)
+	if err != nil {
+		return nil, err
+	}
+	authorities, err := os.ReadFile(files.CA)
+	if err != nil {
+		return nil, err
+	}
+	return pki.ParseAuthority(authorities, key)
 }
 
 func loadIdentity(cfg *config.Config) (*pki.Identity, error) {
@@ -100,6 +107,9 @@ func loadIdentity(cfg *config.Config) (*pki.Identity, error) {
 // certificate included.
 func CheckKeys(cfg *config.Config) error {
 	t, err := loadTrust(cfg)
+	if err == nil {
+		err = t.unable
+	}
 	if err == nil && t.identity != nil {
 		if err = t.identity.Check(time.Now()); err != nil {
 			err = fmt.Errorf("cluster.tls: %w", err)
@@ -181,6 +191,9 @@ func (k *keeper) current() *trust {
 func (k *keeper) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	k.cancel = cancel
+	if k.trust.unable != nil {
+		k.app.node.RaiseAlarm(alarmKeyFiles, k.trust.unable.Error())
+	}
 	go k.run(ctx)
 }
 
@@ -268,7 +281,7 @@ func (k *keeper) apply() error {
 	if err != nil {
 		faults = append(faults, err)
 	} else {
-		faults = append(faults, k.adopt(next))
+		faults = append(faults, k.adopt(next), next.unable)
 	}
 	for _, c := range k.certs {
 		changed, err := c.reload()

@@ -24,6 +24,20 @@ type keyBox struct {
 	authority *pki.Authority
 }
 
+// other is another authority of the same cluster.
+func (b *keyBox) other() *pki.Authority {
+	b.t.Helper()
+	cert, key, err := pki.NewAuthority("test", time.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a, err := pki.ParseAuthority(cert, key)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return a
+}
+
 func newKeyBox(t *testing.T, ip string) *keyBox {
 	t.Helper()
 	b := &keyBox{box: newBox(t, ip, document("127.0.0.1:9"))}
@@ -159,6 +173,15 @@ func TestKeyFilesAreReadAgain(t *testing.T) {
 	if days := b.keys().Certificates; len(days) != 2 || days[0].DaysLeft < 360 {
 		t.Errorf("%+v", days)
 	}
+	// The authority's key is not that of an authority which is trusted any more: the change is made, and said.
+	b.authority = b.other()
+	b.write("ca.pem", string(b.authority.PEM()))
+	b.certify("n1", "n1")
+	b.wait("another authority is trusted", func() bool {
+		n := b.keys().Nodes[0]
+		return len(n.Authorities) == 1 && n.Authorities[0] == pki.Fingerprint(b.authority.Certificate())[:16]
+	})
+	b.alarm("this node admits nobody", true)
 	b.app.Reload() // as by SIGHUP; nothing has changed
 	if !strings.Contains(b.text("/metrics"), `tandem_certificate_days_left{use="cluster"} 36`) {
 		t.Error("the metrics say nothing of the certificate")
