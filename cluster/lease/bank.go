@@ -202,7 +202,7 @@ func (x *entry) supply() int {
 	case x.e.knows() && x.e.stranded():
 		return x.part()
 	case !x.bank.full:
-		return x.bank.pool
+		return max(0, x.bank.pool-x.doubtful())
 	}
 	return max(0, x.rights())
 }

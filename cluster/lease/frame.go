@@ -232,6 +232,9 @@ func (e *Engine) Receive(now time.Time, from string, payload []byte) error {
 		return nil // late or repeated
 	}
 	n.Boot, n.heard = f.boot, f.number
+	if n.State == Dead { // it is not
+		n.State, n.since = Silent, now
+	}
 	if e.mate(n) {
 		for _, m := range f.mates {
 			e.hearsay(m)

@@ -61,6 +61,17 @@ func (x *entry) rights() int {
 	return n
 }
 
+// doubtful is what the site borrowed and nobody confirms: those who joined a
+// grantor that is not full may hold all of it.
+func (x *entry) doubtful() (n int) {
+	for _, p := range x.peers() {
+		if balance := x.rows.from(p, x.e.cfg.Site); balance > 0 && x.e.since(x.heard[p]) >= x.e.cfg.Lease {
+			n += balance
+		}
+	}
+	return n
+}
+
 // synced reports whether every other site that can be asked has told what it
 // knows of the moves between the sites.
 func (x *entry) synced() bool {
