@@ -154,6 +154,9 @@ func (c *Call) closeInvite(b []byte, failure bool) {
 	delete(s.server, in.key)
 	if !failure {
 		b = nil
+		if c.token.yes && c.times.progress.IsZero() {
+			c.shareState(OpenProgress) // a hand-off that is answered is no more to be taken
+		}
 	}
 	s.linger.AddFinal(in.key, b, in.reply, true, in.reply.Transport.Reliable(), &s.cfg.Timers, s.now)
 	c.in = nil

@@ -253,11 +253,18 @@ func (s *Shard) accept(id string) bool {
 // already: a peer site accepts a call id once (DEC-07).
 func (s *Shard) takenElsewhere(id string) bool {
 	key := s.handoffKey(id)
-	if _, ok := s.invites[key]; ok {
+	if _, ok := s.invites[key]; ok || s.over(key) {
 		return true
 	}
 	e, ok := s.open[key]
 	return ok && s.env.Up(e.node) && s.now.Sub(e.since) <= openTTL
+}
+
+// over tells whether another node had a hand-off that rang or was answered, and is
+// done with it: a copy that comes now was late (DEC-07).
+func (s *Shard) over(key uint64) bool {
+	until, ok := s.done[key]
+	return ok && s.now.Before(until)
 }
 
 func (s *Shard) handoffKey(id string) uint64 { return hash2(s.seed, []byte("hand-off"), []byte(id)) }

@@ -476,3 +476,27 @@ func TestDEC07_AWaitingHandoffOfALostNodeIsDropped(t *testing.T) {
 	}
 	w.quiet()
 }
+
+// The first node's copy of a hand-off was so late that the second one has answered
+// the call and closed its entry: the site has had the call.
+func TestDEC07_ALateCopyOfAnAnsweredHandoffIsRefused(t *testing.T) {
+	p := newTwoSites(t)
+	setDown(p.dal, "acme-in/dal-1", "acme-in/dal-2")
+	p.dal.from(carrierAddr, invite{body: offer}.String())
+	p.exchange()
+	late := string(p.ash.handedINVITE(t).Raw())
+	b := p.ash.take(ashPBX, "INVITE")
+	p.ash.from(ashPBX, reply(b, 200, "x", answerSDP))
+	w := newWorldOf(t, "ash-1", "ashburn", document())
+	for _, o := range p.ash.shared {
+		w.s.Shared(w.now, "ash-0", o)
+	}
+	w.packet("", "dal-1", late)
+	w.take("dal-1", "SIP/2.0 482")
+	w.none(ashPBX, "INVITE")
+	w.advance(openTTL)
+	w.s.Shared(w.now, "ash-0", Open{Key: 1, State: OpenBegun})
+	if len(w.s.done) != 0 {
+		t.Errorf("%d hand-offs are remembered for ever", len(w.s.done))
+	}
+}

@@ -76,7 +76,7 @@ func (s *Shard) holdInvite(p *Packet, key, open uint64) { s.hold482(p, key, open
 // call up; without news of that a site takes a call once (DEC-07).
 func (s *Shard) holdHandoff(p *Packet, key uint64, id string) {
 	open := s.handoffKey(id)
-	if s.invites[open] != nil { // it is here
+	if s.invites[open] != nil || s.over(open) { // it is here, or was answered
 		s.reject(p, key, 482, "")
 		return
 	}

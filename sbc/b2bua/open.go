@@ -117,6 +117,9 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 	case OpenClosed:
 		if e, ok := s.open[o.Key]; ok && e.node == node {
 			delete(s.open, o.Key)
+			if o.CallHash == 0 && e.progress && len(s.done) < s.cfg.MaxOpen {
+				s.done[o.Key] = now.Add(s.cfg.Timers.Life())
+			}
 			s.releaseInvites(o.Key)
 		}
 	case OpenParted:
@@ -167,6 +170,11 @@ func (s *Shard) sweepOpen() {
 	for key, e := range s.open {
 		if s.now.Sub(e.since) > openTTL {
 			delete(s.open, key)
+		}
+	}
+	for key, until := range s.done {
+		if !s.now.Before(until) {
+			delete(s.done, key)
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Shard struct {
 	invites map[uint64]*Call       // our open INVITEs, by the key of DEC-03
 	open    map[uint64]openEntry   // other nodes' open INVITEs
 	swept   time.Time              // when the table above was last gone through
+	done    map[uint64]time.Time   // hand-offs that other nodes had to their end, until no late copy can come
 	held    map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
 	linger  *transaction.Linger[transport.Target]
 	alarms  alarms
@@ -92,6 +93,7 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		dialogs: make(map[uint64]*leg),
 		invites: make(map[uint64]*Call),
 		open:    make(map[uint64]openEntry),
+		done:    make(map[uint64]time.Time),
 		held:    make(map[uint64]*heldInvite),
 		passed:  make(map[uint64]*passedInvite),
 		linger:  transaction.NewLinger[transport.Target](lingerLimit),
