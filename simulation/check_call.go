@@ -91,6 +91,16 @@ func (w *world) allCalm(from, to time.Duration) bool {
 	return true
 }
 
+// allQuick tells whether no link was slow.
+func (w *world) allQuick(from, to time.Duration) bool {
+	for _, l := range w.links {
+		if !l.slow.calm(from, to) {
+			return false
+		}
+	}
+	return true
+}
+
 // checkRecords: one rated record per call.
 func (w *world) checkRecords(c *call, list []*cdr.Record) {
 	k := c.caller

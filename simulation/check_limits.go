@@ -78,7 +78,7 @@ func (w *world) unlimited(k limit.Key) bool {
 // before the news of it are anywhere.
 func (w *world) checkRefusal(n *node, uses []limit.Use) {
 	w.sums.Refused++
-	if !w.allCalm(w.now-known, w.now) || w.plan.loss > 0 { // what is late for a lost segment may miss the half second
+	if !w.allCalm(w.now-known, w.now) || !w.allQuick(w.now-known, w.now) || w.plan.loss > 0 { // what is late for a lost segment may miss the half second
 		return
 	}
 	for i := range uses {
