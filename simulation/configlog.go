@@ -107,6 +107,10 @@ func (n *node) publishTable() {
 // run makes a revision the one that calls are routed by.
 func (n *node) run(e fsm.Entry) {
 	n.w.say("%s publishes %v %s", n.name, e.Version, e.Document)
+	if n.newest.Newer(e.Version) {
+		n.w.fault("%s goes back from %v to %v", n.name, n.newest, e.Version)
+	}
+	n.newest = e.Version
 	if n.witness {
 		return
 	}

@@ -56,6 +56,7 @@ type node struct {
 	started, ended int // calls, in this boot
 
 	// For the checks, over all boots.
+	newest  trunkgroup.Version
 	trouble spans // dead, paused, cut off or ending
 	drained spans // in any phase of a drain
 	pings   uint64
