@@ -20,7 +20,9 @@
 // A node that is silent may be dead or only cut off, with its calls up. Its
 // rights stay its own until its death is certain: its process refuses
 // connections, or has come back under a new boot, or, when the grantor sees most
-// nodes of the cluster, it has been silent for Config.DeadAfter.
+// nodes of the cluster, it has been silent for Config.DeadAfter. Nodes tell each
+// other under which boots they met the others, so that a proof is of one process
+// only; who was paused for longer than DeadAfter gives up what it held.
 //
 // Between sites each owns its static share. A site that has rights to spare moves
 // some to one that asks. What was moved from site to site is counted per

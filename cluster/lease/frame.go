@@ -34,6 +34,7 @@ const (
 	maxName  = 300
 	maxRows  = 64
 	maxMates = 1000
+	maxMoved = 1 << 62
 	// fillFrame is the size from which on a frame gets no further record.
 	fillFrame = 32 << 10
 )
@@ -179,7 +180,9 @@ func (r *reader) record() (rec record) {
 			break
 		}
 		p := pair{from: r.text(), to: r.text()}
-		rec.rows[p] = uint64(r.count())
+		if rec.rows[p] = r.number(); rec.rows[p] > maxMoved {
+			r.fail(errMalformed) // it could not be subtracted any more
+		}
 	}
 	return rec
 }

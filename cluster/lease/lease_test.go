@@ -303,6 +303,20 @@ func TestDEC10_StatusSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestRowsGrowFor64Bits: what was ever moved is a larger number than any share.
+func TestRowsGrowFor64Bits(t *testing.T) {
+	in := record{kind: kindSite, key: portsKey, rows: rows{{"ash", "dal"}: 1 << 40}}
+	r := &reader{b: in.append(nil)}
+	if out := r.record(); r.err != nil || out.rows[pair{"ash", "dal"}] != 1<<40 {
+		t.Errorf("%+v, %v", out, r.err)
+	}
+	in.rows[pair{"ash", "dal"}] = maxMoved + 1
+	r = &reader{b: in.append(nil)}
+	if r.record(); r.err == nil {
+		t.Error("a number that cannot be was taken")
+	}
+}
+
 func TestFramesStaySmall(t *testing.T) {
 	var limits []Limit
 	for i := range 3000 {
