@@ -300,7 +300,7 @@ func singleAddress(t testing.TB, r *sim.Report, a away) {
 		}
 		lost++
 	}
-	t.Logf("single address: %d of %d calls lost, all in the %v in which the process was down",
+	t.Logf("single address: %d of %d calls lost, all from phase 3 until the node was back; its port was closed for %v",
 		lost, r.Counts.Started, a.end.Sub(a.begin).Round(time.Millisecond))
 }
 
