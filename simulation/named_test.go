@@ -1,0 +1,20 @@
+package simulation
+
+import "testing"
+
+// Seeds that showed a bug when it was there. Each bug has a test of its own where
+// it was, too: a change of what the cluster sends makes another run of a seed.
+func TestNamedSeeds(t *testing.T) {
+	lab := NewLab()
+	for _, c := range []struct {
+		seed uint64
+		bug  string
+	}{
+		{1511, "DEC-07: a copy of a hand-off, late on a slow link, was taken after the other node had answered it"},
+	} {
+		r := lab.Run(c.seed, Options{})
+		if len(r.Faults) > 0 {
+			t.Errorf("seed %d (%s):\n%s", c.seed, c.bug, r.Report(0))
+		}
+	}
+}
