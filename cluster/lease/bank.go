@@ -76,6 +76,10 @@ func (x *entry) reported(from string, boot uint64, r *record) {
 		}
 		return
 	}
+	if a == nil && b.full {
+		x.open() // somebody who was not counted on may have passed rights on elsewhere
+		return
+	}
 	if a == nil {
 		a = &account{name: from, boot: boot}
 		b.accounts[from] = a
