@@ -25,8 +25,12 @@ func (n *Node) submit(ctx context.Context, command []byte) (trunkgroup.Version, 
 		if err == nil && a.verdict != verdictRetry {
 			return n.conclude(a, command)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			last = err
+		case a.message == raft.ErrLeadershipLost.Error():
+			// It is in the log of a leader that was lost.
+			last = fmt.Errorf("%s: the change may still come into force, look before you make another one", a.message)
 		}
 		if now := time.Now(); n.hopeless(now) || !now.Before(patience) {
 			return trunkgroup.Version{}, n.noLeader(last)

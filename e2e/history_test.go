@@ -281,9 +281,12 @@ func TestDEC14_RecoveryFromLostQuorum(t *testing.T) {
 		_, err := a1.Command("cluster", "recover", w.Name, "--reason", "Dallas and the witness are gone")
 		return err
 	})
+	// What the log of the recovered node holds counts, also the change that failed, when
+	// it came to a leader that had not yet seen that it was one no more.
 	r, err := revisionOf(a1)
-	if err != nil || r.Generation <= before.Generation || r.Document != before.Document {
-		t.Fatalf("revision %d.%d, %v; want a higher generation than %d and the same document", r.Generation, r.Revision, err, before.Generation)
+	if err != nil || r.Generation <= before.Generation || r.Document != before.Document && r.Document != string(withNumber("+19725550170")) {
+		t.Fatalf("revision %d.%d, %v; want a higher generation than %d and the document before, or the one that was tried:\n%s",
+			r.Generation, r.Revision, err, before.Generation, r.Document)
 	}
 	const number = "+19725550171"
 	eventually(t, time.Minute, "a change at the other survivor", func() error { return apply(a2, withNumber(number)) })
