@@ -41,6 +41,7 @@ func smallDisk(t testing.TB, n *tandem.Node) {
 		if err = errors.Join(err, os.CopyFS(dir, os.DirFS(latest)), n.Start()); err != nil {
 			t.Error(err)
 		}
+		eventually(t, 30*time.Second, n.Name+" on its own disk again", n.Ready)
 	})
 	if err := os.CopyFS(dir, os.DirFS(saved)); err != nil {
 		t.Fatal(err)
