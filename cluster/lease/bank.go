@@ -71,6 +71,8 @@ func (x *entry) reported(from string, boot uint64, r *record) {
 		case !mine:
 		case a != nil && a.joined && e.now.Sub(b.began) >= settle/10:
 			x.open() // it has been away: nobody knows what moved meanwhile
+		case e.now.Sub(b.began) >= settle/2:
+			x.open() // it has left this term before its report came, and never returns to it
 		default:
 			x.send(from, record{kind: kindCall, term: b.term})
 		}

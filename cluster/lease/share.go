@@ -81,9 +81,9 @@ func (x *entry) settle(live []*account, targets []int) {
 }
 
 // worth reports whether a lower share is worth a message: not as long as nobody
-// needs what it frees, and the difference is small.
+// needs what it frees, the rights are there, and the difference is small.
 func (x *entry) worth(a *account, target int) bool {
-	return x.e.now.Before(x.bank.hungryTo) || a.target-target > (a.target+3)/4
+	return x.e.now.Before(x.bank.hungryTo) || x.bank.out() > x.supply() || a.target-target > (a.target+3)/4
 }
 
 // spread divides n among needs: to each what it needs, or as much of it as an
