@@ -2,11 +2,13 @@ package b2bua
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
 )
 
 // handedOver sets a hand-off up to where the peer's PBX is rung.
@@ -259,4 +261,26 @@ func TestDEC01_EarlyMediaOfForksOverAHandOff(t *testing.T) {
 	p.exchange()
 	p.dal.quiet()
 	p.ash.quiet()
+}
+
+// A port is closed for one datagram and open for the next: who starts just then
+// rings, and is cancelled when it says so (DEC-02).
+func TestDEC02_FarEndThatStartsBehindAnICMPIsCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	var ref uint64
+	for _, x := range w.sent {
+		if x.dest() == pbx1Addr {
+			ref = x.ref
+		}
+	}
+	b := w.take(pbx1Addr, "INVITE")
+	w.step(func() { w.s.Failed(w.now, ref, &transport.ICMPError{Errno: syscall.ECONNREFUSED}) })
+	w.take(pbx2Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 180, "late", ""))
+	cancel := w.take(pbx1Addr, "CANCEL")
+	w.none(carrierAddr, "SIP/2.0 180")
+	w.from(pbx1Addr, reply(cancel, 200, "late", ""))
+	w.from(pbx1Addr, reply(b, 487, "late", ""))
+	w.take(pbx1Addr, "ACK")
 }
