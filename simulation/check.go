@@ -107,12 +107,16 @@ func (w *world) left(n *node) (count int) {
 	return count
 }
 
-// forgotten tells whether one end of the call has lost its memory.
+// forgotten tells whether one end of the call has lost its memory, or was told that
+// the call is gone.
 func (c *call) forgotten() bool {
 	if c.caller.tag != "" && c.caller.a.legs[c.caller.callID] == nil {
 		return true
 	}
-	return slices.ContainsFunc(c.legs, (*callee).lost)
+	if slices.ContainsFunc(c.caller.dialogs, func(d *dialog) bool { return d.misled }) {
+		return true
+	}
+	return slices.ContainsFunc(c.legs, func(l *callee) bool { return l.lost() || l.dialog.misled })
 }
 
 // probesOf counts the probes on their way.

@@ -57,6 +57,9 @@ func (c *call) reached() bool {
 
 // checkWord: what a callee that was well said is what the caller heard.
 func (w *world) checkWord(c *call) {
+	if len(c.legs) != 1 { // a word that came after the time was up, and was not the last one
+		return
+	}
 	want := 0
 	for _, l := range c.legs {
 		if l.mood == good && l.a.ill.calm(l.came, c.caller.ended) && (l.code == 486 || l.code == 603) {
@@ -117,6 +120,11 @@ func (w *world) owed(c *call, entry *node, m *trunkgroup.Member, to time.Duratio
 	}
 	for _, x := range w.membersFor(c) { // an ill one there may use the time up
 		if x.Site == m.Site && !w.byAddr[x.Addr].ill.calm(c.begun-known, to) {
+			return false
+		}
+	}
+	for _, n := range w.nodes { // one that had taken the call and ends takes it along
+		if n.site == m.Site && n.alive && !n.trouble.calm(c.begun, to) && n.trouble.calm(c.begun, c.begun) {
 			return false
 		}
 	}

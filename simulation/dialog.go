@@ -19,6 +19,7 @@ type dialog struct {
 	out, in       uint32
 	confirmed     bool
 	over          bool
+	misled        bool // was told that the dialog is gone
 	hungUp        bool
 	waiting       *served // our 2xx
 	ackText       []byte
@@ -88,6 +89,9 @@ func (d *dialog) bye() {
 		case (m == nil || m.Status() == 500) && tries < byeTries && d.a.legs[d.callID] != nil:
 			d.a.w.after(3*time.Second, try)
 		default:
+			// DEC-09: a node that is cut off from the owner for long says that there
+			// is no such call.
+			d.misled = m != nil && m.Status() == 481
 			d.finish()
 		}
 	}

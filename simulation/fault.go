@@ -134,6 +134,7 @@ func (w *world) pause(n *node) func() {
 		}
 		n.rearm()
 		w.consider(n)
+		w.catchUp(n)
 	}
 }
 

@@ -155,6 +155,8 @@ func (l *link) unblock(end int) {
 		l.trouble.end(l.w.now)
 	}
 	l.consider()
+	l.w.catchUp(l.ends[0])
+	l.w.catchUp(l.ends[1])
 }
 
 // close ends the stream at one end and, when the way is open, at the other.
