@@ -157,6 +157,11 @@ func (x *entry) grant() {
 	x.share()
 	x.answer()
 	x.due(e.now.Add(e.refresh()))
+	for _, p := range x.peers() { // what is borrowed ends to the instant
+		if end := x.heard[p].Add(e.cfg.Lease); x.rows.from(p, e.cfg.Site) > 0 && end.After(e.now) {
+			x.due(end)
+		}
+	}
 	if !b.full || len(b.passed) > 0 {
 		x.due(e.now.Add(settle / 4))
 	}

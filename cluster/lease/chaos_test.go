@@ -24,7 +24,16 @@ func TestDEC10_NeverAboveTheLimit(t *testing.T) {
 	if testing.Short() {
 		seeds = 6
 	}
+	// What these found: a loan that was not ended to the instant (391, 396), rights
+	// that were gone and not taken back for a small difference (428, 811), a grantor
+	// that went on as full when one joined who had passed rights on elsewhere (234,
+	// 250, 659), and a term that a node had left before it was counted in it (803).
+	// The weather of a seed changes with the code; they stay as further seeds.
+	list := []int{234, 250, 391, 396, 428, 659, 803, 811}
 	for seed := range seeds {
+		list = append(list, seed)
+	}
+	for _, seed := range list {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			chaos(t, uint64(seed))
