@@ -11,6 +11,7 @@ func TestNamedSeeds(t *testing.T) {
 		bug  string
 	}{
 		{1511, "DEC-07: a copy of a hand-off, late on a slow link, was taken after the other node had answered it"},
+		{201962, "DEC-02: an ICMP message about one datagram ended an attempt; its far end got the next one and rang on"},
 	} {
 		r := lab.Run(c.seed, Options{})
 		if len(r.Faults) > 0 {
