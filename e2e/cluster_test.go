@@ -31,7 +31,35 @@ func revisionOf(n *tandem.Node) (revision, error) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return r, fmt.Errorf("config show of %s: %w: %s", n.Name, err, out)
 	}
-	return r, nil
+	// A node knows a revision a moment before it routes by it.
+	running, err := runningRevision(n)
+	if err == nil && running < r.Revision {
+		err = fmt.Errorf("%s knows revision %d and routes by %d", n.Name, r.Revision, running)
+	}
+	return r, err
+}
+
+// runningRevision asks a node for the revision by which it routes.
+func runningRevision(n *tandem.Node) (uint64, error) {
+	out, err := n.Command("node", "list", "-o", "json")
+	if err != nil {
+		return 0, err
+	}
+	var list struct {
+		Nodes []struct {
+			Self     bool   `json:"self"`
+			Revision uint64 `json:"revision"`
+		} `json:"nodes"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		return 0, fmt.Errorf("node list of %s: %w: %s", n.Name, err, out)
+	}
+	for _, m := range list.Nodes {
+		if m.Self {
+			return m.Revision, nil
+		}
+	}
+	return 0, fmt.Errorf("node list of %s does not hold the node itself: %s", n.Name, out)
 }
 
 // leader asks who leads.

@@ -119,11 +119,8 @@ func TestFailureMode16_DiskFullAndTornLog(t *testing.T) {
 
 	n.Kill()
 	log := filepath.Join(n.DataDir(), "raft", "log.db")
-	info, err := os.Stat(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(log, info.Size()/2); err != nil {
+	// The file grows ahead of what is in it: only a cut near its head is sure to be one.
+	if err := os.Truncate(log, 10<<10); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.Start(); err != nil {
