@@ -18,6 +18,12 @@ import (
 // put into the log: an older build would halt at it.
 const canaryProtocol = 2
 
+// How often, and how long at most, a writer looks whether the log has come to its own node.
+const (
+	logPause    = 5 * time.Millisecond
+	logPatience = 2 * time.Second
+)
+
 // Canary is a revision that one site tries (DEC-25).
 type Canary struct {
 	fsm.Revision // State is fsm.Staged, Site is where
@@ -66,7 +72,11 @@ func (n *Node) Stage(ctx context.Context, site string, c Change) (trunkgroup.Ver
 	if err := n.validateCanary(stage); err != nil {
 		return trunkgroup.Version{}, err
 	}
-	return n.commit(ctx, stage.Append(nil), site == n.cfg.Site)
+	v, err := n.commit(ctx, stage.Append(nil), site == n.cfg.Site)
+	if err == nil {
+		n.awaitLog(ctx, func() bool { return !v.Newer(n.machine.version()) })
+	}
+	return v, err
 }
 
 // validateCanary says what speaks against a document and its site. A witness reads no
@@ -99,7 +109,33 @@ func (n *Node) decide(ctx context.Context, d Decision, promote bool) (trunkgroup
 	if err := c.Check(); err != nil {
 		return trunkgroup.Version{}, &RefusedError{Message: err.Error()}
 	}
-	return n.commit(ctx, c.Append(nil), true)
+	v, err := n.commit(ctx, c.Append(nil), true)
+	if err == nil {
+		n.awaitLog(ctx, func() bool {
+			staged, ok := n.machine.canary()
+			return !ok || staged.Version.Newer(v)
+		})
+	}
+	return v, err
+}
+
+// awaitLog waits until the log has come here as far as it takes, so that who staged or ended a canary and
+// asks the same node what is tried is not told of the time before. A node that is cut off meanwhile does not
+// keep him: the change is made.
+func (n *Node) awaitLog(ctx context.Context, here func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, logPatience)
+	defer cancel()
+	tick := time.NewTicker(logPause)
+	defer tick.Stop()
+	for !here() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		case <-n.ctx.Done():
+			return
+		}
+	}
 }
 
 // Canary returns the revision that one site tries, as this node knows; false when

@@ -168,8 +168,8 @@ func expected(command []byte) *uint64 {
 func (n *Node) noLeader(last error) error {
 	s := n.Status()
 	if s.Raft.State == raft.Shutdown.String() {
-		return fmt.Errorf("%w: this node is out of the consensus, see its alarms; make the change on another node; calls go on with revision %d",
-			ErrNoLeader, s.Running.Revision)
+		return fmt.Errorf("%w: this node is out of the consensus, see its alarms; make the change on another node; calls go on with revision %d.%d",
+			ErrNoLeader, s.Running.Generation, s.Running.Revision)
 	}
 	var up, away, blank []string
 	seats := n.takeCensus(time.Now())
@@ -189,8 +189,8 @@ func (n *Node) noLeader(last error) error {
 	if len(blank) > 0 {
 		lost = ", without a log and a vote: [" + strings.Join(blank, " ") + "]"
 	}
-	err := fmt.Errorf("%w: a change needs %d of %d voters; reachable: [%s], not reachable: [%s]%s; calls go on with revision %d",
-		ErrNoLeader, all/2+1, all, strings.Join(up, " "), strings.Join(away, " "), lost, s.Running.Revision)
+	err := fmt.Errorf("%w: a change needs %d of %d voters; reachable: [%s], not reachable: [%s]%s; calls go on with revision %d.%d",
+		ErrNoLeader, all/2+1, all, strings.Join(up, " "), strings.Join(away, " "), lost, s.Running.Generation, s.Running.Revision)
 	if last != nil {
 		err = fmt.Errorf("%w (last attempt: %w)", err, last)
 	}

@@ -217,7 +217,7 @@ func TestDEC25_SiteDrain(t *testing.T) {
 		command(t, ashburn, "site", "undrain", "ashburn")
 		w.settled(t)
 	})
-	refusedCommand(t, w.Node(lab.Dallas1), "belongs to another site: ask one of its nodes", nil, "site", "drain", "ashburn", "--reason", "x")
+	refusedCommand(t, w.Node(lab.Dallas1), "is not this node's site: ask one of its nodes", nil, "site", "drain", "ashburn", "--reason", "x")
 	command(t, ashburn, "site", "drain", "ashburn", "--author", "ann", "--reason", "flood in the basement")
 	w.everywhere(t, "draining", "acme-in/ash-1", "acme-in/ash-2", "carrier-a/ash")
 	for range 3 {

@@ -20,9 +20,9 @@ var (
 	ErrNoKnob = errors.New("no operator's word is in force")
 	// ErrOtherSite says that the subject belongs to another site, whose nodes alone may turn it (DEC-25): so two sites that do not see each
 	// other cannot contradict each other.
-	ErrOtherSite = errors.New("belongs to another site")
+	ErrOtherSite = errors.New("is not this node's site")
 	// ErrWeight says that a weight makes no difference, or is none.
-	ErrWeight = errors.New("no such weight")
+	ErrWeight = errors.New("a weight that cannot be given")
 	// ErrLastSite says that no other site could take the calls.
 	ErrLastSite = errors.New("no other site takes calls")
 )
@@ -135,7 +135,7 @@ func (m *Monitor) ownMember(member string) (*trunkgroup.Member, error) {
 	}
 	who := m.table.Member(member)
 	if who.Site != m.cfg.Site {
-		return nil, fmt.Errorf("member %s of site %s %w", member, who.Site, ErrOtherSite)
+		return nil, fmt.Errorf("member %s is of site %s, which %w", member, who.Site, ErrOtherSite)
 	}
 	return who, nil
 }

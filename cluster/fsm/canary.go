@@ -79,7 +79,7 @@ func (r *reader) decide(promote bool) *Decide {
 // Refusals that have to do with a canary.
 var (
 	// ErrNoCanary refuses to promote or abandon what is not staged.
-	ErrNoCanary = errors.New("fsm: no such canary")
+	ErrNoCanary = errors.New("fsm: no such canary: none is tried, or another revision than the one that was named")
 	// ErrNoDocument refuses a canary before the first revision.
 	ErrNoDocument = errors.New("fsm: there is no document yet: the first one cannot be a canary")
 )
@@ -92,7 +92,7 @@ type CanaryError struct {
 
 // Error implements error.
 func (e *CanaryError) Error() string {
-	return fmt.Sprintf("fsm: revision %d is a canary in site %s: promote or abandon it first", e.Version.Revision, e.Site)
+	return fmt.Sprintf("fsm: revision %d.%d is a canary in site %s: promote or abandon it first", e.Version.Generation, e.Version.Revision, e.Site)
 }
 
 func (c *Stage) apply(s *State) Result {

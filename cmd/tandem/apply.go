@@ -98,15 +98,15 @@ func (c *cli) apply(cmd *cobra.Command, path string, f applyFlags) error {
 	var done admin.Applied
 	err = c.ask(cmd.Context(), request{method: http.MethodPost, path: "/v1/config?" + query.Encode(), contentType: "application/yaml", body: text}, &done)
 	if err != nil {
-		return hintConflict(err, path)
+		return hintConflict(err, path, "--force applies it as it is")
 	}
 	return c.printApplied(&done)
 }
 
 // hintConflict says how to go on after somebody else's change.
-func hintConflict(err error, path string) error {
+func hintConflict(err error, path, regardless string) error {
 	if f, ok := errors.AsType[*failure](err); ok && f.code == exitConflict {
-		f.hint = "compare `tandem config show` with " + path + ", take over what changed, and apply again; --force applies it as it is"
+		f.hint = "compare `tandem config show` with " + path + ", take over what changed, and try again; " + regardless
 	}
 	return err
 }

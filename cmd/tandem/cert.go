@@ -39,7 +39,7 @@ off the nodes, or on the one or two that admit new ones by join tokens. The auth
 			if err != nil {
 				return err
 			}
-			return c.writeFiles(dir, false, file{caCertFile, cert, 0o644}, file{caKeyFile, key, 0o600})
+			return c.writeFiles(dir, false, moveAway, file{caCertFile, cert, 0o644}, file{caKeyFile, key, 0o600})
 		}),
 	}
 	create.Flags().StringVar(&cluster, "cluster", "", "id of the cluster, as in cluster.id of the node files")
@@ -73,7 +73,7 @@ and no call is touched.`,
 			if err != nil {
 				return err
 			}
-			return c.writeFiles(dir, force, file{args[0] + ".pem", cert, 0o644}, file{args[0] + ".key", key, 0o600})
+			return c.writeFiles(dir, force, "--force renews it", file{args[0] + ".pem", cert, 0o644}, file{args[0] + ".key", key, 0o600})
 		}),
 	}
 	cmd.Flags().StringVar(&ca, "ca", "", "directory with ca.pem and ca.key")
@@ -110,8 +110,8 @@ type written struct {
 }
 
 // writeFiles writes files into a directory, which it makes, and shows what they are. None is replaced without force.
-func (c *cli) writeFiles(dir string, force bool, files ...file) error {
-	if err := clearFor(dir, force, files...); err != nil {
+func (c *cli) writeFiles(dir string, force bool, hint string, files ...file) error {
+	if err := clearFor(dir, force, hint, files...); err != nil {
 		return err
 	}
 	var list []written
@@ -143,15 +143,18 @@ func (c *cli) writeFiles(dir string, force bool, files ...file) error {
 	})
 }
 
-// clearFor makes a directory and fails when one of the files is there already.
-func clearFor(dir string, force bool, files ...file) error {
+// moveAway is the hint where nothing is replaced.
+const moveAway = "move it away, or name another directory"
+
+// clearFor makes a directory and fails, with the hint, when one of the files is there already.
+func clearFor(dir string, force bool, hint string, files ...file) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if _, err := os.Lstat(path); !force && !errors.Is(err, fs.ErrNotExist) {
-			return fail(exitFailed, "move it away, or name another directory", "%s is there already", path)
+			return fail(exitFailed, hint, "%s is there already", path)
 		}
 	}
 	return nil

@@ -49,14 +49,26 @@ func (c *cli) readDocument(path string) (*trunkgroup.Document, []byte, error) {
 	return doc, text, err
 }
 
+// maxInput bounds what read takes, in octets: more than any document or backup.
+const maxInput = 256 << 20
+
 // read returns the content of a file, or of standard input for "-".
 func (c *cli) read(path string) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(c.in)
+	in := c.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, &failure{code: exitNotFound, err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
 	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &failure{code: exitNotFound, err: err}
+	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if len(text) > maxInput {
+		return nil, fmt.Errorf("%s: more than %d octets, which is no document and no backup", path, maxInput)
 	}
 	return text, err
 }

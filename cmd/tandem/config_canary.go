@@ -40,10 +40,14 @@ Nothing else can be changed meanwhile. Without FILE, shows the canary and what i
 			var done admin.Applied
 			path := "/v1/config/canary?" + query.Encode()
 			if err := c.ask(cmd.Context(), request{method: http.MethodPost, path: path, contentType: "application/yaml", body: text}, &done); err != nil {
-				return hintConflict(err, args[0])
+				return hintConflict(err, args[0], "delete its first line to try it as it is")
 			}
 			if c.output == "json" {
 				return c.print(done, nil)
+			}
+			if done.Unchanged {
+				_, err = fmt.Fprintf(c.out, "revision %d.%d of cluster %s has this document already: nothing is tried\n", done.Generation, done.Revision, done.Cluster)
+				return err
 			}
 			_, err = fmt.Fprintf(c.out, "revision %d.%d is tried in %s; tandem config promote or tandem config abandon ends that\n", done.Generation, done.Revision, site)
 			return err
@@ -74,7 +78,11 @@ func (c *cli) showCanary(cmd *cobra.Command) error {
 		case n.Revision != k.Revision:
 			state = "does not run it yet"
 		}
-		t.add(n.Name, fmt.Sprint(n.Revision), state)
+		runs := ""
+		if n.Revision > 0 {
+			runs = fmt.Sprintf("%d.%d", n.Generation, n.Revision)
+		}
+		t.add(n.Name, runs, state)
 	}
 	if err := t.write(c.out); err != nil || k.Fallen == "" {
 		return err

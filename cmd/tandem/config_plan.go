@@ -38,7 +38,7 @@ now does not count. FILE may be - for standard input.`,
 			}
 			err = c.ask(cmd.Context(), request{method: http.MethodPost, path: path, contentType: "application/yaml", body: text}, &p)
 			if err != nil {
-				return hintConflict(err, args[0])
+				return hintConflict(err, args[0], "delete its first line to plan it as it is")
 			}
 			if c.output == "json" {
 				return c.print(p, nil)

@@ -89,6 +89,10 @@ func TestApplyUnchanged(t *testing.T) {
 	if code != exitOK || out != "revision 1.7 of cluster example has this document already: nothing changed\n" {
 		t.Errorf("exit code %d, %q, %s", code, out, errs)
 	}
+	code, out, errs = tandem(t, "config", "canary", document(t, smallDocument), "--site", "ashburn", "--address", n.serve(t, ""))
+	if code != exitOK || out != "revision 1.7 of cluster example has this document already: nothing is tried\n" {
+		t.Errorf("a canary of the document in force: exit code %d, %q, %s", code, out, errs)
+	}
 }
 
 func TestConfigCanary(t *testing.T) {
@@ -106,9 +110,9 @@ func TestConfigCanary(t *testing.T) {
 		{"config canary", exitOK, `revision 1.8 is tried in ashburn since 2026-11-30T12:00:00Z, by ann: new carrier
 
 NODE   RUNS  STATE
-ash-1  8     tries it
-ash-2  7     went back
-ash-3  7     does not run it yet
+ash-1  1.8   tries it
+ash-2  1.7   went back
+ash-3  -     does not run it yet
 
 this node went back at 2026-11-30T12:00:00Z: 9 of 20 calls failed
 `},

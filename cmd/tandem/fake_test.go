@@ -171,13 +171,16 @@ func (n *node) Canary(context.Context) (admin.Canary, error) {
 	}
 	return admin.Canary{
 		Site: n.site, Generation: 1, Revision: 8, Author: "ann", Reason: "new carrier", At: &noon, Fallen: "9 of 20 calls failed", FallenAt: &noon,
-		Nodes: []admin.CanaryNode{{Name: "ash-1", Revision: 8}, {Name: "ash-2", Revision: 7, FellBack: true}, {Name: "ash-3", Revision: 7}},
+		Nodes: []admin.CanaryNode{{Name: "ash-1", Generation: 1, Revision: 8}, {Name: "ash-2", Generation: 1, Revision: 7, FellBack: true}, {Name: "ash-3"}},
 	}, nil
 }
 
 func (n *node) Stage(_ context.Context, site string, c admin.Change) (admin.Applied, error) {
 	n.site, n.change = site, c
 	n.change.Text = bytes.Clone(c.Text) // the buffer is used again
+	if n.repeated {
+		return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision, Unchanged: true}, n.err
+	}
 	return admin.Applied{Cluster: "example", Generation: 1, Revision: n.document.Revision + 1}, n.err
 }
 
@@ -210,7 +213,7 @@ func (n *node) SetWeight(_ context.Context, group, member string, o admin.Weight
 
 func (n *node) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin.KnobLine, error) {
 	if site != "dallas" {
-		return admin.KnobLine{}, fmt.Errorf("%w: site %s belongs to another site: ask one of its nodes, ash-1", admin.ErrRefused, site)
+		return admin.KnobLine{}, fmt.Errorf("%w: site %s is not this node's site: ask one of its nodes, ash-1", admin.ErrRefused, site)
 	}
 	return admin.KnobLine{Subject: "site:" + site, Setting: map[bool]string{true: "draining", false: "active"}[o.Drain], Author: "ann", Reason: o.Reason, Node: "dal-1", Set: noon, Expires: noon}, n.err
 }

@@ -89,7 +89,7 @@ made here and does not leave. The cluster proves itself by the fingerprint in th
 			}
 			names := []file{{t.Node + ".pem", nil, 0o644}, {t.Node + ".key", nil, 0o600}, {caCertFile, nil, 0o644}, {clusterFile, nil, 0o600}}
 			// A token is used once: what can fail here fails before.
-			if err := clearFor(dir, false, names...); err != nil {
+			if err := clearFor(dir, false, moveAway, names...); err != nil {
 				return err
 			}
 			a, key, err := join.Join(cmd.Context(), t, via)
@@ -107,7 +107,11 @@ made here and does not leave. The cluster proves itself by the fingerprint in th
 			if c.output == "json" {
 				return c.print(out, nil)
 			}
-			fmt.Fprintf(c.err, "note: this is the cluster section of the node file of %s; add gossip, and start it\n", t.Node)
+			fmt.Fprintf(c.err, "note: this is the cluster section of the node file of %s; add gossip and the other sections, check it with tandem server --check, and start it\n", t.Node)
+			// Relative paths of a node file start at its directory, which is not known here.
+			if dir, err = filepath.Abs(dir); err != nil {
+				return fmt.Errorf("directory of the files: %w", err)
+			}
 			_, err = io.WriteString(c.out, section(t.Cluster, dir, t.Node)+peersSection(a.Peers))
 			return err
 		}),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 func (c *cli) knobCommand() *cobra.Command {
@@ -54,7 +55,11 @@ func knobTable(lines ...admin.KnobLine) *table {
 	t := &table{head: []string{"SUBJECT", "SETTING", "AUTHOR", "AGE", "ENDS", "NODE", "REASON"}}
 	for _, k := range lines {
 		age := time.Duration(k.Age * float64(time.Second)).Round(time.Second)
-		t.add(k.Subject, k.Setting, k.Author, age.String(), k.Expires.UTC().Format(time.RFC3339), k.Node, k.Reason)
+		ends := k.Expires.UTC().Format(time.RFC3339)
+		if k.Setting == trunkgroup.Active.String() {
+			ends = "" // taken back: as the document says, and nothing ends
+		}
+		t.add(k.Subject, k.Setting, k.Author, age.String(), ends, k.Node, k.Reason)
 	}
 	return t
 }

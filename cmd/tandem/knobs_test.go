@@ -21,11 +21,11 @@ site:dallas  draining  ann     1h0m0s  2026-11-30T12:00:00Z  dal-1  -
 		{"site drain dallas --reason flood", exitOK, `SUBJECT      SETTING   AUTHOR  AGE  ENDS                  NODE   REASON
 site:dallas  draining  ann     0s   2026-11-30T12:00:00Z  dal-1  flood
 `},
-		{"site undrain dallas", exitOK, `SUBJECT      SETTING  AUTHOR  AGE  ENDS                  NODE   REASON
-site:dallas  active   ann     0s   2026-11-30T12:00:00Z  dal-1  -
+		{"site undrain dallas", exitOK, `SUBJECT      SETTING  AUTHOR  AGE  ENDS  NODE   REASON
+site:dallas  active   ann     0s   -     dal-1  -
 `},
 		{"site drain dallas", exitUsage, "error: a drain of a site wants a --reason\nhint: for example --reason 'flood in the basement'\n"},
-		{"site drain ashburn --reason x", exitFailed, "error: refused: site ashburn belongs to another site: ask one of its nodes, ash-1\n"},
+		{"site drain ashburn --reason x", exitFailed, "error: refused: site ashburn is not this node's site: ask one of its nodes, ash-1\n"},
 		{"member set-weight carrier-a/gw 5 --reason x", exitOK, `SUBJECT              SETTING   AUTHOR  AGE  ENDS                  NODE   REASON
 weight:carrier-a/gw  weight 5  ann     0s   2026-11-30T12:00:00Z  dal-1  x
 `},

@@ -57,7 +57,11 @@ func (c *cli) nodes(ctx context.Context, wait time.Duration) (admin.NodeList, er
 		}
 		if err == nil && missing == "" || !time.Now().Before(end) {
 			if err == nil && missing != "" {
-				err = fail(exitUnavailable, "the logs of the nodes that are missing say more", "after %s %s", wait, missing)
+				hint := "tandem node list shows how they are; the logs of nodes that are missing say more"
+				if len(list.Alarms) > 0 {
+					hint = "the asked node has alarms: " + strings.Join(list.Alarms, "; ")
+				}
+				err = fail(exitUnavailable, hint, "after %s %s", wait, missing)
 			}
 			return list, err
 		}

@@ -228,9 +228,9 @@ func adminError(err error) error {
 	case errors.As(err, &conflict):
 		return &admin.ConflictError{Expected: conflict.Expected, Current: conflict.Have.Revision}
 	case errors.As(err, &refused):
-		return fmt.Errorf("%w: %w", admin.ErrRefused, err)
+		return as(admin.ErrRefused, err)
 	case errors.Is(err, cluster.ErrNoLeader), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %w", admin.ErrUnavailable, err)
+		return as(admin.ErrUnavailable, err)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (d *desk) Canary(context.Context) (admin.Canary, error) {
 		At: when(c.At), Nodes: []admin.CanaryNode{},
 	}
 	for _, n := range c.Nodes {
-		out.Nodes = append(out.Nodes, admin.CanaryNode{Name: n.Name, Revision: n.Running.Revision, FellBack: n.FellBack})
+		out.Nodes = append(out.Nodes, admin.CanaryNode{Name: n.Name, Generation: n.Running.Generation, Revision: n.Running.Revision, FellBack: n.FellBack})
 	}
 	if c.Fallen != nil {
 		out.Fallen, out.FallenAt = c.Fallen.Reason, when(c.Fallen.At)
@@ -33,7 +33,11 @@ func (d *desk) Stage(ctx context.Context, site string, c admin.Change) (admin.Ap
 	v, err := d.app.node.Stage(ctx, site, cluster.Change{
 		Document: c.Text, Author: c.Author, Reason: c.Reason, ExpectRevision: c.Expect, Key: c.Key,
 	})
-	return d.applied(v, err)
+	out, err := d.applied(v, err)
+	// What is in force already makes no revision, and nobody tries it.
+	staged, ok := d.app.node.Canary()
+	out.Unchanged = err == nil && !(ok && staged.Version == v)
+	return out, err
 }
 
 // Decide implements admin.Canaries.
@@ -53,7 +57,7 @@ func (d *desk) applied(v trunkgroup.Version, err error) (admin.Applied, error) {
 func (d *desk) Backup(context.Context) ([]byte, error) {
 	file, info, err := d.app.node.Backup()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", admin.ErrRefused, err)
+		return nil, as(admin.ErrRefused, err)
 	}
 	d.app.log.Info("backup of the configuration log", "revision", info.Revision, "generation", info.Generation, "bytes", len(file))
 	return file, nil
@@ -63,7 +67,7 @@ func (d *desk) Backup(context.Context) ([]byte, error) {
 func (d *desk) Restore(ctx context.Context, r admin.Restoration) (admin.Applied, error) {
 	b, err := cluster.OpenBackup(r.File)
 	if err != nil {
-		return admin.Applied{}, fmt.Errorf("%w: %w", admin.ErrInvalid, err)
+		return admin.Applied{}, as(admin.ErrInvalid, err)
 	}
 	e, ok := b.Document(r.Revision)
 	if !ok {

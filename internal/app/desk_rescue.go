@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/monitor/admin"
@@ -37,9 +36,9 @@ func (d *desk) Rejoin(ctx context.Context, o admin.RejoinOrder) (admin.Rejoined,
 func rescueError(err error) error {
 	switch {
 	case errors.Is(err, cluster.ErrConfirm):
-		return fmt.Errorf("%w: %w", admin.ErrInvalid, err)
+		return as(admin.ErrInvalid, err)
 	case errors.Is(err, cluster.ErrNotLost), errors.Is(err, cluster.ErrMember):
-		return fmt.Errorf("%w: %w", admin.ErrRefused, err)
+		return as(admin.ErrRefused, err)
 	}
 	return adminError(err)
 }

@@ -34,9 +34,10 @@ type Canary struct {
 
 // CanaryNode is a node of the site that tries it.
 type CanaryNode struct {
-	Name     string `json:"name"`
-	Revision uint64 `json:"revision" doc:"What the node routes by; 0 when it is not known."`
-	FellBack bool   `json:"fell_back" doc:"It found a breach and went back to the revision before."`
+	Name       string `json:"name"`
+	Generation uint64 `json:"generation,omitempty"`
+	Revision   uint64 `json:"revision" doc:"What the node routes by; 0 when it is not known."`
+	FellBack   bool   `json:"fell_back" doc:"It found a breach and went back to the revision before."`
 }
 
 // Verdict ends a canary.

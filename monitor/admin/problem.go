@@ -61,7 +61,7 @@ func (s *Server) problem(ctx context.Context, err error) error {
 	case errors.Is(err, ErrRefused):
 		return newProblem(http.StatusConflict, err.Error(), "")
 	case errors.Is(err, ErrUnavailable):
-		return newProblem(http.StatusServiceUnavailable, err.Error(), "calls go on; changes need a leader, which needs most voters up")
+		return newProblem(http.StatusServiceUnavailable, err.Error(), "calls go on; tandem node list shows who is up and what is wrong; docs/recovery.md says what to do")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return newProblem(http.StatusGatewayTimeout, "it took too long", "the change may still be made: look before trying again")
 	}

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+func TestErrorsAreWordedForOperators(t *testing.T) {
+	staged := &fsm.CanaryError{Version: trunkgroup.Version{Cluster: "test", Generation: 2, Revision: 7}, Site: "ashburn"}
+	for _, x := range []struct {
+		err   error
+		class error
+		want  string
+	}{
+		{as(admin.ErrRefused, cluster.ErrMember), cluster.ErrMember, "refused: this node is part of the consensus: there is nothing to rejoin"},
+		{as(admin.ErrUnavailable, cluster.ErrNoLeader), admin.ErrUnavailable, "unavailable: no leader"},
+		{as(admin.ErrRefused, errors.New("cluster: fsm: twice")), admin.ErrRefused, "refused: twice"},
+		{adminError(&cluster.RefusedError{Message: staged.Error()}), admin.ErrRefused, "refused: revision 2.7 is a canary in site ashburn: promote or abandon it first"},
+		{rescueError(cluster.ErrConfirm), admin.ErrInvalid, "invalid: the confirmation is not the id of this cluster"},
+	} {
+		if got := x.err.Error(); got != x.want || !errors.Is(x.err, x.class) {
+			t.Errorf("%q, want %q of class %v", got, x.want, x.class)
+		}
+	}
+}
