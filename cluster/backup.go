@@ -56,8 +56,9 @@ func (n *Node) Backup() ([]byte, BackupInfo, error) {
 		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
 	}
 	if newest, ok := n.Current(); ok && newest.Version.Newer(state.Version()) {
-		// After a restart without quorum only the last known good document is known.
-		state = fsm.Of(newest)
+		// After a restart without quorum only the last known good document is known, and
+		// what was before it when that is a canary.
+		state = fsm.Of(n.settled())
 		if body, err = state.Snapshot(); err != nil {
 			return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
 		}

@@ -65,7 +65,7 @@ func (p *publisher) fallBack(b breach) error {
 	p.mark(canaryMark{Version: f.Version, FellBack: true, Reason: f.Reason, At: f.At})
 	p.save(&back)
 	p.setFallen(f)
-	p.canary, p.previous = false, fsm.Entry{}
+	p.tries(false)
 	p.publish(table)
 	p.run(back, table, SourceRaft)
 	p.alarmFallen(f)
@@ -81,18 +81,36 @@ func (p *publisher) alarmFallen(f *Fallback) {
 // takes all that back.
 func (p *publisher) tryCanary(canary bool, v trunkgroup.Version) {
 	was := p.canary || p.fallback() != nil
-	p.canary = canary
+	p.tries(canary)
 	switch {
 	case canary:
 		p.mark(canaryMark{Version: v, At: time.Now()})
 	case was:
-		p.previous = fsm.Entry{}
 		p.setFallen(nil)
 		p.alarms.clear(AlarmCanary)
 		if err := os.Remove(filepath.Join(p.dir, canaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			p.log.Warn("the mark of a canary that is over stays on disk", "error", err)
 		}
 	}
+}
+
+// tries notes whether what runs is a canary. What ran before one is of use only while
+// it is tried.
+func (p *publisher) tries(canary bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.canary = canary
+	if !canary {
+		p.previous = fsm.Entry{}
+	}
+}
+
+// before returns what ran before that version when it is a canary that this node tries;
+// false when it is none, or what was before it is not known.
+func (p *publisher) before(v trunkgroup.Version) (fsm.Entry, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.previous, p.canary && p.running.Version == v && p.previous.Version.Revision > 0
 }
 
 func (p *publisher) mark(m canaryMark) {

@@ -60,12 +60,13 @@ type publisher struct {
 
 	breaches chan breach
 
-	// Of the goroutine that publishes, after start.
-	canary    bool      // what runs is a canary
-	previous  fsm.Entry // what ran before it; zero when that is not known
-	unwritten bool      // what runs is not on disk
+	unwritten bool // what runs is not on disk; of the goroutine that publishes, after start
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// The goroutine that publishes alone changes these two, after start.
+	canary   bool      // what runs is a canary
+	previous fsm.Entry // what ran before it; zero when that is not known
+
 	anew    bool // the next document is published whatever its version
 	offered *offer
 	fallen  *Fallback // the canary that this node does not run any more

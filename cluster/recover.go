@@ -85,11 +85,10 @@ func (n *Node) mayRecover(ctx context.Context) (RecoveryReport, error) {
 	case age < n.cfg.RecoverAfter:
 		return report, fmt.Errorf("%w: quorum is lost for %v only; it must be %v", ErrNotLost, age.Round(time.Second), n.cfg.RecoverAfter)
 	}
-	e, ok := n.Current()
-	if !ok {
+	if _, ok := n.Current(); !ok {
 		return report, fmt.Errorf("%w: this node knows no document", ErrNotLost)
 	}
-	report.Version = e.Version
+	report.Version = n.settled().Version
 	servers := n.constituency()
 	report.Reached = n.reach(ctx, servers)
 	var err error
@@ -140,10 +139,7 @@ func (n *Node) takeOver(report *RecoveryReport, r Recovery) (fsm.Entry, error) {
 	if n.lives.over {
 		return fsm.Entry{}, errStopping
 	}
-	kept, _ := n.Current()
-	if c, ok := n.machine.canary(); ok && c.Version == kept.Version {
-		kept, _ = n.machine.current()
-	}
+	kept := n.settled()
 	s := standing{Mine: Epoch{
 		Number: n.lives.standing.Load().Mine.Number + 1, ID: rand.Text(),
 		By: n.cfg.Node, Author: r.Author, Reason: r.Reason, At: time.Now().UTC(),
@@ -229,8 +225,10 @@ func (n *Node) raise(ctx context.Context, kept fsm.Entry, r Recovery) (trunkgrou
 			return kept.Version, errStopping
 		}
 	}
-	// The log may hold changes that were committed and never reached this node's table.
-	if e, ok := n.machine.current(); ok && e.Version.Newer(kept.Version) {
+	// The log may hold changes that were committed and never reached this node's table,
+	// and it knows for sure what is a canary.
+	c, tried := n.machine.canary()
+	if e, ok := n.machine.current(); ok && (e.Version.Newer(kept.Version) || tried && c.Version == kept.Version) {
 		kept = e
 	}
 	return n.Propose(ctx, Change{

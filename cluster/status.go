@@ -155,6 +155,18 @@ func (n *Node) Current() (fsm.Entry, bool) {
 	return e, true
 }
 
+// settled returns the document that the cluster runs, as far as this node knows: the
+// current one, or what was before it when that is a canary.
+func (n *Node) settled() fsm.Entry {
+	e, _ := n.Current()
+	if c, ok := n.machine.canary(); ok && c.Version == e.Version {
+		e, _ = n.machine.current()
+	} else if before, ok := n.publisher.before(e.Version); ok {
+		e = before // after a restart without a leader only the disk knows of the canary
+	}
+	return e
+}
+
 // History returns the revisions that the cluster remembers, oldest first, with what
 // became of those that were canaries; empty after a restart until there is a leader.
 func (n *Node) History() []fsm.Revision { return n.machine.history() }
