@@ -81,9 +81,14 @@ func (d *desk) Ready() []admin.Check {
 		checks = append(checks, admin.Check{Name: "site", Level: admin.Degraded, Detail: why})
 	}
 	for _, alarm := range st.Alarms {
-		checks = append(checks, admin.Check{Name: alarm.Name, Level: admin.Degraded, Detail: alarm.Detail})
+		checks = append(checks, admin.Check{Name: alarm.Name, Level: admin.Degraded, Detail: alarmText(alarm)})
 	}
 	return checks
+}
+
+// alarmText is what an alarm says, and since when.
+func alarmText(a cluster.Alarm) string {
+	return fmt.Sprintf("%s (since %s)", a.Detail, a.Since.UTC().Format(time.RFC3339))
 }
 
 // strayed says that the document in force does not know this node's site, or
@@ -121,7 +126,10 @@ func (d *desk) Nodes(context.Context) (admin.NodeList, error) {
 		Cluster: st.Cluster, Leader: st.Raft.Leader, Quorum: st.Raft.Quorum, StaleSeconds: st.StaleFor.Seconds(), Alarms: []string{},
 	}
 	for _, alarm := range st.Alarms {
-		list.Alarms = append(list.Alarms, alarm.Name+": "+alarm.Detail)
+		list.Alarms = append(list.Alarms, alarm.Name+": "+alarmText(alarm))
+	}
+	if why := d.drained(); why != "" {
+		list.Alarms = append(list.Alarms, "site drain: "+why)
 	}
 	if why := d.strayed(); why != "" {
 		list.Alarms = append(list.Alarms, "site: "+why)
