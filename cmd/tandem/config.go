@@ -50,7 +50,7 @@ func (c *cli) readDocument(path string) (*trunkgroup.Document, []byte, error) {
 }
 
 // maxInput bounds what read takes, in octets: more than any document or backup.
-const maxInput = 256 << 20
+const maxInput = 128 << 20
 
 // read returns the content of a file, or of standard input for "-".
 func (c *cli) read(path string) ([]byte, error) {

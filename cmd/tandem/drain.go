@@ -42,6 +42,9 @@ process ends. With --stay the process stays until it is told to end; --undrain t
 			if f.undo && (f.stay || f.wait > 0) || f.status && (f.undo || f.stay) {
 				return usage("one of --undrain, --status, or an order with --stay and --wait", "these flags make no sense together")
 			}
+			if f.wait < 0 {
+				return usage("for example --wait 15m", "--wait is not below zero")
+			}
 			return c.drain(cmd.Context(), &f)
 		}),
 	}

@@ -79,6 +79,9 @@ func (f *loadFlags) apply(ctx context.Context, cfg *sim.LoadConfig) error {
 	if (len(f.nodes) == 0) == (f.srv == "") || len(cfg.To) == 0 {
 		return usage("tandem load --help shows examples", "--to is needed, and --node or --srv")
 	}
+	if cfg.Calls < 0 || cfg.Duration < 0 || cfg.MaxActive < 0 {
+		return usage("tandem load --help shows examples", "--calls, --duration and --max-active are not below zero")
+	}
 	if cfg.Calls == 0 && cfg.Duration == 0 {
 		return usage("for example --calls 20, or --duration 1m", "--calls or --duration is needed")
 	}
