@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/percent"
 )
 
 // macSize is how much of the HMAC-SHA256 is sent.
@@ -94,8 +96,9 @@ func (t *Token) read(text string) error {
 		if !ok {
 			return fmt.Errorf("%w: field %q", ErrTokenMalformed, field)
 		}
-		value, err := unescape(raw)
-		if err == nil {
+		value, ok := percent.Text(raw)
+		err := errField
+		if ok {
 			err = t.set(name, value, &seen)
 		}
 		if err != nil {
@@ -189,53 +192,11 @@ func tokenMAC(key, text, sipCallID, fromTag []byte) [sha256.Size]byte {
 func appendField(dst []byte, name, value string) []byte {
 	dst = append(dst, name...)
 	dst = append(dst, '=')
-	return appendEscaped(dst, value)
+	return percent.Append(dst, value)
 }
 
 func appendNumber(dst []byte, name string, n uint64) []byte {
 	dst = append(dst, name...)
 	dst = append(dst, '=')
 	return strconv.AppendUint(dst, n, 10)
-}
-
-// appendEscaped writes every byte that is not plainly harmless in a header value as %XX.
-func appendEscaped(dst []byte, s string) []byte {
-	const hex = "0123456789ABCDEF"
-	for i := range len(s) {
-		c := s[i]
-		if plain(c) {
-			dst = append(dst, c)
-			continue
-		}
-		dst = append(dst, '%', hex[c>>4], hex[c&15])
-	}
-	return dst
-}
-
-func plain(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
-		c == '-' || c == '.' || c == '_' || c == '+' || c == '/' || c == '@' || c == ':'
-}
-
-func unescape(s string) (string, error) {
-	if strings.IndexByte(s, '%') < 0 {
-		return s, nil
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b = append(b, s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", errField
-		}
-		n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", errField
-		}
-		b = append(b, byte(n))
-		i += 2
-	}
-	return string(b), nil
 }

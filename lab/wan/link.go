@@ -97,14 +97,6 @@ func (l *Link) Cut(d Direction) { l.Shape(d, func(s *Shape) { s.Down = true }) }
 // Heal ends a Cut.
 func (l *Link) Heal(d Direction) { l.Shape(d, func(s *Shape) { s.Down = false }) }
 
-// Counters returns the packets counted in one direction.
-func (l *Link) Counters(d Direction) Counters {
-	if d == BToA {
-		return l.pipes[1].counters()
-	}
-	return l.pipes[0].counters()
-}
-
 // Capture begins to write every packet that enters the link, both directions,
 // to w in pcap format, until Stop. One capture runs at a time: a second one
 // ends the first. Packets that a cut swallows are not in it; packets that Loss

@@ -46,17 +46,6 @@ func (a algorithm) appendHash(dst, data []byte) []byte {
 	}
 }
 
-// appendHA1 appends H(username ":" realm ":" password), RFC 7616 section 3.4.2 without the session variant.
-func (a algorithm) appendHA1(dst []byte, username, realm, password string) []byte {
-	data := make([]byte, 0, len(username)+len(realm)+len(password)+2)
-	data = append(data, username...)
-	data = append(data, ':')
-	data = append(data, realm...)
-	data = append(data, ':')
-	data = append(data, password...)
-	return a.appendHash(dst, data)
-}
-
 // scratch bounds the bytes that a response computation keeps on the stack: two digests, a nonce, a cnonce and separators of usual size.
 const scratch = 512
 

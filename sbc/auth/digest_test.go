@@ -152,5 +152,5 @@ func ha1Of(hash, username, realm, password string) string {
 	if a == algorithmNone {
 		return ""
 	}
-	return string(a.appendHA1(nil, username, realm, password))
+	return string(a.appendHash(nil, []byte(username+":"+realm+":"+password)))
 }

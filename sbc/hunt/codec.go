@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/percent"
 )
 
 // A list that a peer sends is refused beyond these.
@@ -36,7 +38,7 @@ func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 		a := &attempts[i]
 		dst = append(dst, ',')
 		for _, s := range [...]string{a.Site, a.Group, a.Member} {
-			dst = append(appendEscaped(dst, s), ';')
+			dst = append(percent.Append(dst, s), ';')
 		}
 		dst = append(strconv.AppendInt(dst, int64(a.Code), 10), ';')
 		for _, f := range [...]struct {
@@ -49,7 +51,7 @@ func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 		}
 		dst = append(dst, ';')
 		dst = append(strconv.AppendInt(dst, a.Elapsed.Milliseconds(), 10), ';')
-		dst = appendEscaped(dst, a.Cause)
+		dst = percent.Append(dst, a.Cause)
 	}
 	return dst
 }
@@ -90,9 +92,11 @@ func parseAttempt(element string) (a Attempt, err error) {
 		if to == nil {
 			continue
 		}
-		if *to, err = unescape(fields[i]); err != nil {
-			return a, err
+		text, ok := percent.Text(fields[i])
+		if !ok {
+			return a, ErrAttempts
 		}
+		*to = text
 	}
 	if a.Code, err = strconv.Atoi(fields[3]); err != nil || a.Code < 0 || a.Code > 699 {
 		return a, ErrAttempts
@@ -106,43 +110,4 @@ func parseAttempt(element string) (a Attempt, err error) {
 	}
 	a.Elapsed = time.Duration(ms) * time.Millisecond
 	return a, nil
-}
-
-// appendEscaped writes every byte that could end a field or a header as %XX.
-func appendEscaped(dst []byte, s string) []byte {
-	const hex = "0123456789ABCDEF"
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9',
-			c == '-', c == '.', c == '_', c == '+', c == '/', c == '@', c == ':':
-			dst = append(dst, c)
-		default:
-			dst = append(dst, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return dst
-}
-
-func unescape(s string) (string, error) {
-	if strings.IndexByte(s, '%') < 0 {
-		return s, nil
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b = append(b, s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", ErrAttempts
-		}
-		n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", ErrAttempts
-		}
-		b = append(b, byte(n))
-		i += 2
-	}
-	return string(b), nil
 }

@@ -116,7 +116,7 @@ func FuzzNameAddr(f *testing.F) {
 		if len(a.URI) == 0 || bytes.ContainsAny(a.URI, "<>\" ") {
 			t.Fatalf("%q: URI %q", raw, a.URI)
 		}
-		a.Param(name)
+		Param(a.Params, name)
 	})
 }
 

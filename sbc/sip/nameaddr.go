@@ -12,9 +12,6 @@ type NameAddr struct {
 	Params  []byte // header parameters without the leading ';'
 }
 
-// Param returns a header parameter; see the function Param.
-func (a *NameAddr) Param(name string) ([]byte, bool) { return Param(a.Params, name) }
-
 // ParseNameAddr parses one name-addr or addr-spec with its parameters: one value, not a list. The URI is checked for its
 // delimiters only; ParseURI reads it.
 func ParseNameAddr(v []byte) (NameAddr, error) {

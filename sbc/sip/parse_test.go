@@ -234,7 +234,7 @@ func TestWSINV(t *testing.T) {
 		t.Errorf("hops: %s", got)
 	}
 	a, err := ParseNameAddr(m.Header(Contact))
-	if q, ok := a.Param("Q"); err != nil || string(q) != "0.33" || !ok || string(a.URI) != "sip:jdrosen@example.com" {
+	if q, ok := Param(a.Params, "Q"); err != nil || string(q) != "0.33" || !ok || string(a.URI) != "sip:jdrosen@example.com" {
 		t.Errorf("contact: %+v %v", a, err)
 	}
 	m.EachNamed("newFangledHeader", func(v []byte) bool {

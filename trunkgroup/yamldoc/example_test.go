@@ -49,10 +49,10 @@ func TestExampleCompiles(t *testing.T) {
 	}
 }
 
-// What Encode writes, Decode reads back as the same document.
+// What encode writes, Decode reads back as the same document.
 func TestEncodeRoundTrip(t *testing.T) {
 	doc := example(t)
-	text, err := yamldoc.Encode(doc)
+	text, err := encode(doc)
 	if err != nil {
 		t.Fatal(err)
 	}

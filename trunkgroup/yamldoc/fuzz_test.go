@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		text, err := yamldoc.Encode(doc)
+		text, err := encode(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,9 +53,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 // normal drops the difference between an empty list and none, which the text
-// may say and Encode does not keep.
+// may say and encode does not keep.
 func normal(d *trunkgroup.Document) string {
-	text, err := yamldoc.Encode(d)
+	text, err := encode(d)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,4 +1,4 @@
-package yamldoc
+package yamldoc_test
 
 import (
 	"bytes"
@@ -9,9 +9,8 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// Encode writes a document as Decode reads it. Comments of the text that it was
-// read from are lost.
-func Encode(doc *trunkgroup.Document) ([]byte, error) {
+// encode writes a document as Decode reads it.
+func encode(doc *trunkgroup.Document) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
