@@ -202,6 +202,14 @@ func TestFailureMode17_StormOfRefusals(t *testing.T) {
 	for _, m := range acmeMembers[lab.Dallas] {
 		overloaded = append(overloaded, simPBX(t, lab.PBXDallas, hostOf(m), sim.Unavailable("Retry-After: 4")))
 	}
+	eventually(t, 30*time.Second, "probes of the overloaded PBXs", func() error {
+		for _, f := range overloaded {
+			if f.Account().Options == 0 {
+				return errNotYet // and one that met the change may still be judged
+			}
+		}
+		return nil
+	})
 	w.settled(t)
 	invites := func() (n int) {
 		for _, f := range overloaded {

@@ -132,6 +132,8 @@ func (w *world) play(t testing.TB, s peer.Scenario, members ...string) {
 	for _, m := range members {
 		ready(t, w.farEnds[m].place, w.farEnds[m].at, false)
 	}
+	// A probe may have met the change.
+	w.everywhere(t, "active", members...)
 }
 
 // kill ends standing far ends until the end of the test: their hosts refuse.
