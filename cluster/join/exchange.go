@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/pki"
@@ -70,7 +71,7 @@ func Join(ctx context.Context, t Token, address string) (a *Admission, key []byt
 		return nil, nil, err
 	}
 	if got.Error != "" || got.Admission == nil {
-		return nil, nil, fmt.Errorf("%s refuses: %s", t.Issuer, got.Error)
+		return nil, nil, fmt.Errorf("%s refuses: %s", t.Issuer, strings.TrimPrefix(got.Error, "join: "))
 	}
 	if _, err := pki.Parse(t.Cluster, t.Node, []byte(got.Admission.Certificate), key, []byte(got.Admission.Authorities)); err != nil {
 		return nil, nil, fmt.Errorf("join: what %s gave does not fit: %w", t.Issuer, err)

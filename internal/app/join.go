@@ -115,7 +115,7 @@ func (d *desk) NewToken(_ context.Context, o admin.TokenOrder) (admin.Token, err
 		Authority: sha256.Sum256(issuer.Raw),
 	}, life)
 	if errors.Is(err, join.ErrTooMany) {
-		err = fmt.Errorf("%w: %w", admin.ErrRefused, err)
+		err = as(admin.ErrRefused, err)
 	}
 	if err != nil {
 		return admin.Token{}, err

@@ -13,7 +13,7 @@ type wordedError struct{ err error }
 func (e *wordedError) Error() string {
 	text := e.err.Error()
 	for {
-		short := strings.TrimPrefix(strings.TrimPrefix(text, "cluster: "), "fsm: ")
+		short := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "cluster: "), "fsm: "), "join: ")
 		if short == text {
 			return text
 		}
