@@ -3,12 +3,21 @@ package app
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
+
+// Every state that an operator sees says since when.
+func TestAlarmsSaySinceWhen(t *testing.T) {
+	a := cluster.Alarm{Name: "x", Active: true, Detail: "the disk is full", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	if got := alarmText(a); got != "the disk is full (since 2026-01-02T03:04:05Z)" {
+		t.Errorf("%q", got)
+	}
+}
 
 func TestErrorsAreWordedForOperators(t *testing.T) {
 	staged := &fsm.CanaryError{Version: trunkgroup.Version{Cluster: "test", Generation: 2, Revision: 7}, Site: "ashburn"}
