@@ -14,9 +14,9 @@ type bank struct {
 	full     bool // it holds all rights of the site that nobody has
 	pool     int  // while not full: the rights that those who joined brought along
 	accounts map[string]*account
-	passed   map[string]passed // rights of processes that are gone, not yet free
-	hungryTo time.Time         // rights are short until then
-	needed   time.Time         // when they last were
+	passed   []passed  // rights of processes that are gone, not yet free
+	hungryTo time.Time // rights are short until then
+	needed   time.Time // when they last were
 
 	sites map[string]*site
 	safe  rows // what every node of the site knows of what this site moved away
@@ -44,8 +44,10 @@ type account struct {
 	owed     bool // it has not been answered since its last report
 }
 
-// passed are rights of a process that is gone.
+// passed are rights of a process that is gone. Each process has its own end: of a
+// node that crashes again and again the earlier ones become free nevertheless.
 type passed struct {
+	name  string
 	share int
 	free  time.Time
 }
@@ -95,7 +97,7 @@ func (x *entry) open() {
 	e.term++
 	b := &bank{
 		term: e.cfg.Boot<<32 | e.term, began: e.now, accounts: make(map[string]*account),
-		passed: make(map[string]passed), sites: make(map[string]*site), safe: make(rows),
+		sites: make(map[string]*site), safe: make(rows),
 	}
 	if old := x.bank; old != nil {
 		b.passed, b.sites = old.passed, old.sites
@@ -137,8 +139,9 @@ func (x *entry) enter(a *account, r *record) {
 // pass takes a process that is gone out of the accounts.
 func (b *bank) pass(a *account, free time.Time) {
 	delete(b.accounts, a.name)
-	p := b.passed[a.name]
-	b.passed[a.name] = passed{p.share + a.share, later(p.free, free)}
+	if a.share > 0 {
+		b.passed = append(b.passed, passed{a.name, a.share, free})
+	}
 }
 
 // grant does what is due as a grantor.
@@ -180,12 +183,18 @@ func (x *entry) bury() {
 	if e.silent() {
 		return
 	}
-	for name, p := range b.passed {
-		if !e.now.Before(p.free) {
-			delete(b.passed, name)
-			b.pool = max(0, b.pool-p.share)
+	b.passed = slices.DeleteFunc(b.passed, func(p passed) bool {
+		if e.now.Before(p.free) {
+			return false
 		}
-	}
+		b.pool = max(0, b.pool-p.share)
+		return true
+	})
+}
+
+// crashed reports whether rights of an earlier process of a node are not free yet.
+func (b *bank) crashed(name string) bool {
+	return slices.ContainsFunc(b.passed, func(p passed) bool { return p.name == name })
 }
 
 // complete reports whether nobody can hold rights of the site that are not in

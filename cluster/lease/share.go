@@ -6,7 +6,9 @@ import (
 )
 
 // share hands the rights out: to each live node what it needs, as evenly as the
-// needs allow, and what is left over as room for what comes next.
+// needs allow, and what is left over as room for what comes next. A node that has
+// just crashed gets no room: it may do so again, and each time what it was given is
+// nobody's for a lease.
 func (x *entry) share() {
 	e, b := x.e, x.bank
 	live := x.live()
@@ -14,16 +16,16 @@ func (x *entry) share() {
 	for _, a := range live {
 		avail += a.share
 	}
-	needs := make([]int, len(live))
+	needs, room := make([]int, len(live)), make([]bool, len(live))
 	short, wanting, pressing := -max(avail, 0), false, x.pressing()
 	for i, a := range live {
-		needs[i] = x.needOf(a, pressing)
+		needs[i], room[i] = x.needOf(a, pressing), !b.crashed(a.name)
 		short += needs[i]
 		wanting = wanting || needs[i] > a.share // somebody else may have just that idle
 	}
 	promised := x.promised(-short)
 	avail = max(0, avail-promised)
-	targets := spread(avail, needs)
+	targets := spread(avail, needs, room)
 	if short > 0 || promised > 0 || wanting || pressing {
 		b.hungryTo, b.needed = e.now.Add(wantFor+wantFor/2), e.now
 	}
@@ -87,8 +89,8 @@ func (x *entry) worth(a *account, target int) bool {
 }
 
 // spread divides n among needs: to each what it needs, or as much of it as an
-// even division gives, and an even part of what is left.
-func spread(n int, needs []int) []int {
+// even division gives, and an even part of what is left to those who have room.
+func spread(n int, needs []int, room []bool) []int {
 	out := make([]int, len(needs))
 	if len(needs) == 0 {
 		return out
@@ -109,11 +111,18 @@ func spread(n int, needs []int) []int {
 			left--
 		}
 	}
-	each, rest := left/len(out), left%len(out)
+	with := 0
+	for _, ok := range room {
+		if ok {
+			with++
+		}
+	}
 	for i := range out {
-		out[i] += each
-		if i < rest {
-			out[i]++
+		if room[i] {
+			part := (left + with - 1) / with
+			out[i] += part
+			left -= part
+			with--
 		}
 	}
 	return out
