@@ -40,6 +40,8 @@ type Config struct {
 
 	// KnobFile keeps the operators' words over a restart. Empty: they are not kept here, and come back from the other nodes.
 	KnobFile string
+	// OnKnobsKept is told when the words cannot be written to KnobFile, and with nil when they are there again. Optional.
+	OnKnobsKept func(error)
 	// KnobLife is how long such a word holds. Default 24 h (DEC-25).
 	KnobLife time.Duration
 	// PanicShare is DEC-12's panic_share. Default 0.9.

@@ -63,11 +63,20 @@ func (m *Monitor) saveKnobs() {
 	for _, k := range list {
 		f.Knobs = append(f.Knobs, savedKnob{k.Member, k.State.String(), k.Weight, k.Author, k.Reason, k.Version, k.Node, k.Set, k.Expires})
 	}
-	if err := writeFile(m.cfg.KnobFile, f); err != nil {
-		m.cfg.Logger.Error("operators' words are not on disk", "file", m.cfg.KnobFile, "error", err)
+	err := writeFile(m.cfg.KnobFile, f)
+	if err != nil {
 		m.mu.Lock()
 		m.unsaved = true
 		m.mu.Unlock()
+	}
+	if failed := err != nil; failed != m.unkept {
+		m.unkept = failed
+		if failed {
+			m.cfg.Logger.Error("operators' words are not on disk", "file", m.cfg.KnobFile, "error", err)
+		}
+		if m.cfg.OnKnobsKept != nil {
+			m.cfg.OnKnobsKept(err)
+		}
 	}
 }
 

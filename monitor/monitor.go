@@ -20,8 +20,8 @@ type Monitor struct {
 	prober   *prober.Prober
 	evidence chan observation
 	flags    atomic.Pointer[flags]
-	lost     atomic.Uint64 // evidence dropped because the channel was full
-	isolated atomic.Bool
+	lost     atomic.Uint64             // evidence dropped because the channel was full
+	isolated atomic.Pointer[time.Time] // since when; nil when it is not
 
 	wake   chan struct{} // capacity 1: the board must be built again soon
 	ctx    context.Context
@@ -43,6 +43,7 @@ type Monitor struct {
 	unsaved bool // knobs that the file does not hold
 
 	saving sync.Mutex // one writer of the knob file at a time; taken before mu
+	unkept bool       // the knob file could not be written; under saving
 }
 
 // New makes a monitor and reads the operators' words from disk. Nothing is probed before Start and SetTable.
@@ -146,7 +147,15 @@ func (m *Monitor) Board() *verdict.Board {
 }
 
 // Isolated says whether this node believes to have lost the network (DEC-12).
-func (m *Monitor) Isolated() bool { return m.isolated.Load() }
+func (m *Monitor) Isolated() bool { return m.isolated.Load() != nil }
+
+// IsolatedSince returns since when this node believes to have lost the network; false when it does not.
+func (m *Monitor) IsolatedSince() (time.Time, bool) {
+	if since := m.isolated.Load(); since != nil {
+		return *since, true
+	}
+	return time.Time{}, false
+}
 
 // EvidenceLost counts what calls reported and nobody could take.
 func (m *Monitor) EvidenceLost() uint64 { return m.lost.Load() }

@@ -89,8 +89,8 @@ func newWatch(a *App, build string) (*watch, error) {
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
-		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"),
-		Logger:   a.log.With("component", "monitor"),
+		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
+		Logger: a.log.With("component", "monitor"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("app: %w", err)
