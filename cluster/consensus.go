@@ -170,6 +170,15 @@ func (c *consensus) lastContact() time.Time {
 	return time.Time{}
 }
 
+// settle waits until the state machine has taken every entry that was committed so far;
+// on a leader only.
+func (c *consensus) settle(timeout time.Duration) error {
+	if l := c.life.Load(); l != nil {
+		return l.raft.Barrier(timeout).Error()
+	}
+	return raft.ErrRaftShutdown
+}
+
 // progress returns the indices of the last, the committed and the applied entry.
 func (c *consensus) progress() (last, commit, applied uint64) {
 	if l := c.life.Load(); l != nil {

@@ -52,6 +52,8 @@ type Node struct {
 	proposals chan struct{} // one token per proposal that is served
 	offering  atomic.Bool   // the initial document is being proposed
 
+	lowerSince time.Time // see watchVersion
+
 	mu         sync.Mutex
 	meta, told gossip.Meta
 	lostQuorum time.Time // zero while there is a quorum

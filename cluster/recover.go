@@ -216,7 +216,7 @@ func (n *Node) raise(ctx context.Context, kept fsm.Entry, r Recovery) (trunkgrou
 		ctx, cancel = context.WithTimeout(ctx, DefaultProposeTimeout)
 		defer cancel()
 	}
-	for !n.caughtUp() {
+	for !n.caughtUp() || n.raft.settle(DefaultRaftTimeout) != nil {
 		select {
 		case <-time.After(retryPause):
 		case <-ctx.Done():

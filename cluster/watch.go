@@ -18,11 +18,17 @@ func (n *Node) caughtUp() bool {
 	return id != "" && commit > 0 && applied >= commit
 }
 
+// replayLag is how long a lower document must have stood: raft counts an entry as
+// applied when it gives it to the state machine, which may be a moment behind.
+const replayLag = 2 * time.Second
+
 // watchVersion raises an alarm when the replay is over and the cluster's document is
-// still older than the running table: the cluster lost its memory (DEC-14).
+// still older than the running table: the cluster lost its memory (DEC-14). One
+// goroutine calls it.
 func (n *Node) watchVersion() {
 	running, _, _, _ := n.publisher.state()
 	if running.Version.Revision == 0 || !n.caughtUp() || n.quorumAge() > 0 {
+		n.lowerSince = time.Time{}
 		return
 	}
 	e, ok := n.machine.mine()
@@ -30,7 +36,14 @@ func (n *Node) watchVersion() {
 		e.Version.Cluster, e.Version.Generation = n.cfg.Cluster, 1
 	}
 	same := bytes.Equal(e.Document, running.Document)
-	switch d := decide(n.cfg.Cluster, running.Version, e.Version); {
+	d := decide(n.cfg.Cluster, running.Version, e.Version)
+	if d != refuseLower && (d != alreadyRuns || same) {
+		n.lowerSince = time.Time{}
+	} else if n.lowerSince.IsZero() {
+		n.lowerSince = time.Now()
+	}
+	switch {
+	case !n.lowerSince.IsZero() && time.Since(n.lowerSince) < replayLag:
 	case d == refuseLower:
 		n.alarms.raise(AlarmLower, "the cluster has "+e.Version.String()+", this node runs "+running.Version.String())
 	case d == alreadyRuns && !same:
