@@ -2,7 +2,9 @@ package yamldoc
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 
@@ -89,6 +91,11 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		i, err := strconv.ParseInt(n.Value, 10, 32)
+		if errors.Is(err, strconv.ErrRange) {
+			d.fault(n, path, fmt.Sprintf("%.40s is beyond all bounds", n.Value), fmt.Sprintf("use a number up to %d", math.MaxInt32))
+			v.SetInt(i) // not zero, which would be another fault
+			return
+		}
 		if err != nil || n.Tag != "!!int" {
 			d.fault(n, path, fmt.Sprintf("%.40q is not a whole number", n.Value), "write digits, without quotes")
 			return
