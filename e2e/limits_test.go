@@ -260,16 +260,16 @@ func TestLimitsInAPartition(t *testing.T) {
 		w.settled(t)
 	})
 	began := time.Now()
-	done := w.flood(t, 50, 6*time.Second, 60*time.Second)
+	done := w.flood(t, 50, 6*time.Second, 48*time.Second)
 	sleepUntil(began.Add(15 * time.Second))
 	link.Cut(wan.Both)
-	sleepUntil(began.Add(45 * time.Second))
+	sleepUntil(began.Add(33 * time.Second))
 	link.Heal(wan.Both)
 	r := <-done
 	s := legsOf(pbxs, began)
 	most, mean := s.open(began.Add(10*time.Second), began.Add(15*time.Second))
-	_, cut := s.open(began.Add(20*time.Second), began.Add(45*time.Second))
-	_, after := s.open(began.Add(50*time.Second), began.Add(60*time.Second))
+	_, cut := s.open(began.Add(20*time.Second), began.Add(33*time.Second))
+	_, after := s.open(began.Add(38*time.Second), began.Add(48*time.Second))
 	t.Logf("%d calls offered, %d taken; open at the far ends: at most %d; in the mean %.1f before the cut, %.1f during it, %.1f after it; at most %d began within %v",
 		r.Counts.Started, len(s.began), most, mean, cut, after, s.within(time.Second-rateJitter), time.Second-rateJitter)
 	if most > limitCalls {

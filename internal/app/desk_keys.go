@@ -71,11 +71,7 @@ func (k *keeper) certificates() map[string]time.Time {
 
 // keyMetrics is what the metrics page shows of keys and certificates.
 func keyMetrics(a *App) metrics.Keys {
-	m := metrics.Keys{DaysLeft: map[string]float64{}, Held: len(a.keys.current().secrets), Refused: a.node.RefusedBy()}
-	now := time.Now()
-	for use, end := range a.keys.certificates() {
-		m.DaysLeft[use] = daysLeft(end, now)
-	}
+	m := metrics.Keys{Ends: a.keys.certificates(), Held: len(a.keys.current().secrets), Refused: a.node.RefusedBy()}
 	for _, p := range a.node.Peers() {
 		switch {
 		case p.Up && p.TLS:

@@ -183,7 +183,7 @@ func TestKeyFilesAreReadAgain(t *testing.T) {
 	})
 	b.alarm("this node admits nobody", true)
 	b.app.Reload() // as by SIGHUP; nothing has changed
-	if !strings.Contains(b.text("/metrics"), `tandem_certificate_days_left{use="cluster"} 36`) {
+	if !strings.Contains(b.text("/metrics"), `tandem_certificate_expiry_timestamp_seconds{use="cluster"} 1.`) {
 		t.Error("the metrics say nothing of the certificate")
 	}
 }

@@ -79,7 +79,8 @@ func (r Run) transport() string {
 
 // start writes the scenario and starts SIPp with it.
 func (r Run) start(args ...string) (*SIPp, error) {
-	name := fmt.Sprintf("sipp-%03d-%s-%s", serial.Add(1), r.Place, r.Scenario.Name)
+	number := serial.Add(1)
+	name := fmt.Sprintf("sipp-%03d-%s-%s", number, r.Place, r.Scenario.Name)
 	path := filepath.Join(r.Lab.Dir, name)
 	if err := os.WriteFile(path+".xml", []byte(r.Scenario.XML()), 0o644); err != nil {
 		return nil, fmt.Errorf("write scenario: %w", err)
@@ -93,6 +94,9 @@ func (r Run) start(args ...string) (*SIPp, error) {
 		"-i", bracketed(r.Local.Addr()), "-mi", r.Local.Addr().String(),
 		"-trace_msg", "-message_file", path + ".messages",
 		"-trace_err", "-error_file", path + ".errors",
+		// The number of a process comes again during a long run, and with it SIPp's own
+		// Call-ID; records are found by that.
+		"-cid_str", fmt.Sprintf("%%u-%%p-%d@%%s", number),
 		// A callee's lost call must not stop it, nor a caller end its run early.
 		"-max_invite_retrans", "12",
 	}
