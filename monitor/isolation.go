@@ -28,10 +28,14 @@ func (m *Monitor) hear(now time.Time, key verdict.Key, own *ownTarget, u prober.
 // judgeIsolation applies DEC-12 and acts when its answer changes. The lock is held.
 func (m *Monitor) judgeIsolation(now time.Time) {
 	isolated := m.lostNetwork()
-	if isolated == m.isolated.Load() {
+	if isolated == m.Isolated() {
 		return
 	}
-	m.isolated.Store(isolated)
+	var since *time.Time
+	if isolated {
+		since = &now
+	}
+	m.isolated.Store(since)
 	m.cfg.OnIsolated(isolated)
 	if isolated {
 		m.cfg.Logger.Error("this node has lost the network: last verdicts are kept as suspect, none is published", "targets", len(m.own))

@@ -188,6 +188,9 @@ func TestDEC12_IsolatedNode(t *testing.T) {
 		wait(35 * time.Second)
 		c.set(func() { c.cut["dallas-1"] = true })
 		wait(6500 * time.Millisecond)
+		if since, lost := n.IsolatedSince(); !lost || since.After(time.Now()) || time.Since(since) > time.Minute {
+			t.Errorf("isolated since %v, %v", since, lost)
+		}
 		if !n.Isolated() || !slices.Equal(n.isolated, []bool{true}) {
 			t.Fatalf("isolated %v, told %v", n.Isolated(), n.isolated)
 		}

@@ -87,7 +87,7 @@ func (m *Monitor) update(u prober.Update) {
 	m.seq++
 	r := m.record(key, u)
 	own.last, own.at = &r, u.At
-	if m.isolated.Load() {
+	if m.Isolated() {
 		if own.silent.IsZero() {
 			m.store.Put(u.At, r) // true, but nobody is told (DEC-12)
 			m.poke()

@@ -63,8 +63,9 @@ func (d *desk) Ready() []admin.Check {
 	checks := []admin.Check{config, quorum, a.drainer.check()}
 	if m := a.watch.monitor; m != nil {
 		isolated := admin.Check{Name: "isolation", Level: admin.Fine}
-		if m.Isolated() {
-			isolated.Level, isolated.Detail = admin.Broken, "members, carriers and nodes went silent at once: is this node cut off?"
+		if since, lost := m.IsolatedSince(); lost {
+			isolated.Level = admin.Broken
+			isolated.Detail = fmt.Sprintf("members, carriers and nodes went silent at once, by %s: is this node cut off?", since.UTC().Format(time.RFC3339))
 		}
 		checks = append(checks, isolated)
 		records := admin.Check{Name: "call records", Level: admin.Fine}
