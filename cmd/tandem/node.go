@@ -21,7 +21,8 @@ func (c *cli) nodeListCommand() *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show the nodes of the cluster and who leads",
-		Long: `Shows the nodes of the cluster as the asked node (*) sees them: RTT on the interconnect, RAFT their part
+		Long: `Shows the nodes of the cluster as the asked node (*) sees them: SINCE when they are up, or lost
+(since when one drains is said by node drain --status there), RTT on the interconnect, RAFT their part
 in the configuration log, REVISION the document that they route by, LOAD the share of their calls in
 use, BOOT how often they were started. With --wait it waits until the asked node has a document, knows
 a leader, and sees all other nodes ready, and fails when that takes longer.`,
