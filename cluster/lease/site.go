@@ -167,11 +167,17 @@ func (x *entry) short() int {
 	return max(n, 0)
 }
 
-// secure notes which moves all live nodes of the site know by now.
+// secure notes which moves all live nodes of the site know by now. Those that have
+// become so are told at once to the sites that got them.
 func (x *entry) secure() {
 	for _, a := range x.live() {
 		if a.name != x.e.cfg.Node && !a.knows.covers(x.rows, x.e.cfg.Site) {
 			return
+		}
+	}
+	for p, n := range x.rows {
+		if p.from == x.e.cfg.Site && n > x.bank.safe[p] {
+			x.bank.site(p.to).wrote = time.Time{}
 		}
 	}
 	x.bank.safe = maps.Clone(x.rows)
@@ -213,14 +219,26 @@ func (x *entry) asked(from *node, r *record) {
 	} else if r.flags&flagAsk == 0 {
 		s.empty = time.Time{}
 	}
-	if r.flags&flagAsk != 0 {
-		s.pending = true
-		if r.waiting > 0 {
-			s.want, s.wantTo = r.waiting, e.now.Add(siteWant)
-		} else {
-			x.send(from.Name, record{kind: kindSite, rows: x.shown()})
-		}
+	if r.flags&flagAsk == 0 {
+		return
 	}
+	if r.waiting == 0 {
+		s.pending = true
+		x.send(from.Name, record{kind: kindSite, rows: x.shown()})
+		return
+	}
+	s.want, s.wantTo = max(0, r.waiting-x.underway(from.Site, r.rows)), e.now.Add(siteWant)
+	s.pending = s.want > 0
+	if !r.rows.covers(x.shown(), e.cfg.Site) {
+		s.wrote = time.Time{}
+	}
+}
+
+// underway is what was moved to a site that did not know of it yet when it told its
+// rows: it asks again until that has arrived, and is not to get as much again.
+func (x *entry) underway(site string, knows rows) int {
+	p := pair{x.e.cfg.Site, site}
+	return int(x.rows[p] - min(x.rows[p], knows[p]))
 }
 
 // promised is how many rights other sites are to get: what they asked for, as far
@@ -269,7 +287,7 @@ func (x *entry) lend(live []*account, short int) {
 		if give > 0 {
 			x.rows[pair{e.cfg.Site, p}] += uint64(give)
 			s.want, s.pending = max(0, s.want-give), false
-			s.wrote, s.empty = time.Time{}, time.Time{}
+			s.empty = time.Time{}
 			free -= give
 			x.due(e.now)
 		} else if s.pending && s.want > 0 && x.spent() {
