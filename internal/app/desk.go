@@ -75,8 +75,12 @@ func (d *desk) Ready() []admin.Check {
 		}
 		checks = append(checks, records)
 	}
-	if why := d.drained(); why != "" {
-		checks = append(checks, admin.Check{Name: "site drain", Level: admin.Broken, Detail: why})
+	if why, needed := d.drained(); why != "" {
+		level := admin.Broken
+		if needed {
+			level = admin.Degraded
+		}
+		checks = append(checks, admin.Check{Name: "site drain", Level: level, Detail: why})
 	}
 	if why := d.strayed(); why != "" {
 		checks = append(checks, admin.Check{Name: "site", Level: admin.Degraded, Detail: why})
@@ -129,7 +133,7 @@ func (d *desk) Nodes(context.Context) (admin.NodeList, error) {
 	for _, alarm := range st.Alarms {
 		list.Alarms = append(list.Alarms, alarm.Name+": "+alarmText(alarm))
 	}
-	if why := d.drained(); why != "" {
+	if why, _ := d.drained(); why != "" {
 		list.Alarms = append(list.Alarms, "site drain: "+why)
 	}
 	if why := d.strayed(); why != "" {

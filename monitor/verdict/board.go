@@ -15,6 +15,8 @@ type Board struct {
 	Members []Status         // by Member.Index
 	// Drained are the sites that an operator drained, with what he said.
 	Drained map[string]Knob
+	// Needed are those that take calls nevertheless, since no other site would.
+	Needed map[string]Knob
 	// Until is when time alone may change the board: a record grows too old or an operator's word ends. Zero for never.
 	Until time.Time
 }
@@ -71,6 +73,7 @@ func Build(in Input) *Board {
 	}
 	b := &Board{
 		Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members())), Drained: make(map[string]Knob),
+		Needed: make(map[string]Knob),
 	}
 	if in.Knobs != nil {
 		b.Until = in.Knobs.Deadline()
@@ -86,6 +89,7 @@ func Build(in Input) *Board {
 			b.View.Panic[site] = true
 		}
 	}
+	b.need(in.Nodes)
 	for i := range b.Members {
 		s := &b.Members[i]
 		b.View.Addrs[i] = s.addrs(b.View.Panic[s.Member.Site], b.View.Addrs[i], &in)
