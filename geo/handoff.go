@@ -66,7 +66,8 @@ const (
 
 // Handoff takes one call to a peer site. At most one node takes it up: the first to speak, except that
 // a node that is late with a mere 100 yields to the second node, unless that one says 482, for the peer
-// site knows the call already (DEC-07). It belongs to one goroutine.
+// site knows the call already (DEC-07). When the node that had it is lost before it spoke, the one that
+// said so is asked once more: the lost one has lost us too and gives the call up. It belongs to one goroutine.
 type Handoff struct {
 	nodes    []PeerNode
 	phases   []phase
@@ -80,12 +81,15 @@ type Handoff struct {
 	out      []Action
 	buffer   [4]Action
 	accepted bool
+	lost     bool // a node that had been asked and had not spoken was lost
+	knew     int  // node that said 482 while another one was silent; -1 for none
+	again    bool // that was done
 }
 
 // NewHandoff prepares a hand-off to these nodes, in the order in which they are asked (Nodes). Budget
 // runs from now and ends with the first 18x; 0 means no bound.
 func NewHandoff(nodes []PeerNode, budget time.Duration, now time.Time) *Handoff {
-	h := &Handoff{nodes: nodes, phases: make([]phase, len(nodes)), latest: -1, chosen: -1}
+	h := &Handoff{nodes: nodes, phases: make([]phase, len(nodes)), latest: -1, chosen: -1, knew: -1}
 	if budget > 0 {
 		h.end = now.Add(budget)
 	}
@@ -178,6 +182,7 @@ func (h *Handoff) Failed(now time.Time, node int) []Action {
 		h.finish(Exhausted, -1, 0)
 	case was == silent || was == held:
 		h.waited--
+		h.lost = true
 		h.without(now, Action{Kind: Exhausted, Node: -1})
 	}
 	return h.out

@@ -8,8 +8,8 @@ import (
 )
 
 // TestDEC07_Invariant lets anything happen to a hand-off in any order: it ends once; one node at most is
-// joined, and only the one that has the call; nobody is asked twice; a node that was given up gets one
-// CANCEL after its first word and not before; its 200 is released.
+// joined, and only the one that has the call; nobody is asked twice, but one that said 482 when
+// another one is lost that had not spoken; a node that was given up gets one CANCEL after its first word and not before; its 200 is released.
 func TestDEC07_Invariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := make([]PeerNode, rapid.IntRange(0, 4).Draw(t, "nodes"))
@@ -38,7 +38,7 @@ func TestDEC07_Invariant(t *testing.T) {
 }
 
 type checkedNode struct {
-	asked, spoke, ended, cancels, holder bool
+	asked, spoke, ended, cancels, holder, knew bool
 }
 
 type checkedHandoff struct {
@@ -50,6 +50,8 @@ type checkedHandoff struct {
 	accepts   int
 	asked     int
 	cancelled bool
+	lost      bool
+	again     bool
 }
 
 func (c *checkedHandoff) holder() int {
@@ -91,12 +93,14 @@ func (c *checkedHandoff) step() {
 		c.take(c.h.Provisional(c.now, n, rapid.SampledFrom([]int{100, 180, 199}).Draw(c.t, "provisional")))
 	case 5:
 		c.nodes[n].ended = true
+		c.lost = c.lost || !c.nodes[n].holder
 		c.take(c.h.Failed(c.now, n))
 	default:
 		code := rapid.SampledFrom([]int{200, 482, 486, 503}).Draw(c.t, "final")
 		tried := rapid.Bool().Draw(c.t, "tried")
 		wasDone := c.h.Done()
 		c.nodes[n].spoke, c.nodes[n].ended = true, true
+		c.nodes[n].knew = code == 482 && !tried
 		actions := c.h.Final(c.now, n, code, tried)
 		joined, released := false, false
 		for _, a := range actions {
@@ -114,10 +118,13 @@ func (c *checkedHandoff) take(actions []Action) {
 	for _, a := range actions {
 		switch a.Kind {
 		case Try:
-			if c.asked++; c.nodes[a.Node].asked || c.h.Done() {
+			n := &c.nodes[a.Node]
+			again := n.asked && n.ended && n.knew && c.lost && !c.again
+			if c.asked++; n.asked && !again || c.h.Done() {
 				c.t.Fatalf("node %d is asked again, or after the end", a.Node)
 			}
-			c.nodes[a.Node].asked = true
+			c.again = c.again || again
+			*n = checkedNode{asked: true}
 		case Cancel:
 			if n := &c.nodes[a.Node]; !n.spoke || n.cancels || n.ended {
 				c.t.Fatalf("CANCEL to node %d: %+v", a.Node, *n)

@@ -85,7 +85,7 @@ func (h *Handoff) elsewhere(now time.Time, node int) {
 			continue
 		}
 		h.phases[n] = silent
-		h.latest = n
+		h.latest, h.knew = n, node
 		h.wait = time.Time{}
 		if h.end.IsZero() {
 			h.wait = now.Add(h.firstWord(n))
@@ -95,8 +95,24 @@ func (h *Handoff) elsewhere(now time.Time, node int) {
 		}
 		return
 	}
+	if h.lost && h.askAgain(now, node) {
+		return
+	}
 	h.accepted = false
 	h.finish(Refused, node, 482)
+}
+
+// askAgain asks a node a second time that knew of the call from a node which is lost now. It reports
+// false when that was done before.
+func (h *Handoff) askAgain(now time.Time, node int) bool {
+	if h.again {
+		return false
+	}
+	h.again = true
+	h.latest, h.phases[node] = node, silent
+	h.wait = now.Add(h.firstWord(node))
+	h.emit(Try, node, 0)
+	return true
 }
 
 // without goes on after a node has ended without taking the call: with one that has spoken, else with
@@ -111,6 +127,9 @@ func (h *Handoff) without(now time.Time, end Action) {
 	}
 	if h.next < len(h.nodes) && h.waited < maxAsked {
 		h.ask(now)
+		return
+	}
+	if h.lost && h.knew >= 0 && h.askAgain(now, h.knew) {
 		return
 	}
 	h.dropOthers(-1)

@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/geo"
@@ -115,8 +116,9 @@ func (h *handing) count(result string) {
 	})
 }
 
+// try returns the latest request to a node: one may be asked again (DEC-07).
 func (h *handing) try(node int) *try {
-	for _, t := range h.tries {
+	for _, t := range slices.Backward(h.tries) {
 		if t.node == node {
 			return t
 		}

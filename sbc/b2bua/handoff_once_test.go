@@ -2,7 +2,9 @@ package b2bua
 
 import (
 	"testing"
+	"time"
 
+	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 )
 
@@ -34,6 +36,25 @@ func TestDEC07_SecondNodeTakesWhatTheLostOneGivesUp(t *testing.T) {
 			w.take("dal-1", c.want)
 		})
 	}
+}
+
+// The node that was asked first has the call and is lost before its word came; the
+// other one has just said 482 for that. It is asked once more, and what it says then
+// counts.
+func TestDEC07_TheOtherNodeIsAskedAgainWhenTheFirstIsLost(t *testing.T) {
+	p := newTwoSites(t)
+	setDown(p.dal, "acme-in/dal-1", "acme-in/dal-2")
+	p.dal.peers = append(p.dal.peers, geo.PeerNode{Name: "ash-2", Site: "ashburn", Fresh: true, RTT: 31 * time.Millisecond})
+	p.dal.from(carrierAddr, invite{body: offer}.String())
+	p.dal.take("ash-1", "INVITE")
+	p.dal.advance(firstWord)
+	p.dal.packet("", "ash-2", reply(p.dal.take("ash-2", "INVITE"), 482, "x", ""))
+	p.lose(p.dal, "ash-1")
+	again := p.dal.take("ash-2", "INVITE")
+	p.dal.packet("", "ash-2", reply(again, 180, "y", ""))
+	p.dal.take(carrierAddr, "SIP/2.0 180")
+	p.dal.packet("", "ash-2", reply(again, 200, "y", answerSDP))
+	p.dal.take(carrierAddr, "SIP/2.0 200")
 }
 
 // handedINVITE is the hand-off as it arrived.
