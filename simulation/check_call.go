@@ -33,6 +33,19 @@ func (w *world) entriesCalm(c *call, to time.Duration) bool {
 	return true
 }
 
+// handedOnCalmly tells whether no node that the caller asked passed the call to a
+// sibling from which it was then cut off: each of the two goes on with the call, as
+// it must where the other one is dead (DEC-19), and the caller hears both.
+func (w *world) handedOnCalmly(c *call, to time.Duration) bool {
+	for _, n := range c.caller.entered {
+		l, _ := w.link(n, w.nodes[n.index^1])
+		if !n.drained.calm(c.begun-quiet, to) && !l.trouble.calm(c.begun, to) {
+			return false
+		}
+	}
+	return true
+}
+
 // checkFinal: every call gets a final.
 func (w *world) checkFinal(c *call) {
 	k := c.caller
@@ -50,7 +63,7 @@ func (w *world) checkFinal(c *call) {
 // checkAnswers: at most one answered B leg.
 func (w *world) checkAnswers(c *call) {
 	k := c.caller
-	if k.extra > 0 && !k.moved && w.entriesCalm(c, k.ended+timerB) {
+	if k.extra > 0 && !k.moved && w.entriesCalm(c, k.ended+timerB) && w.handedOnCalmly(c, k.ended) {
 		w.fault("call %d: the caller got %d answers", c.index, 1+k.extra)
 	}
 	for i, a := range c.legs {
@@ -112,7 +125,7 @@ func (w *world) checkRecords(c *call, list []*cdr.Record) {
 		}
 	}
 	switch {
-	case rated > 1 && !k.moved && w.entriesCalm(c, k.ended+timerB):
+	case rated > 1 && !k.moved && w.entriesCalm(c, k.ended+timerB) && w.handedOnCalmly(c, k.ended):
 		w.fault("call %d has %d rated records", c.index, rated)
 	case rated == 0 && k.final == 200 && !c.forgotten() && w.toldInTime(c):
 		w.fault("call %d was answered and has no rated record", c.index)
@@ -142,8 +155,11 @@ func (w *world) undrained(c *call) bool {
 	return true
 }
 
-// checkHandoffs: at most one accepted hand-off per call and peer site. A node
-// that was asked first and silent may still have begun; it must be told to stop.
+// parting is how long two nodes may have one hand-off: one that was asked first and
+// silent may still have begun, and the origin tells it to stop.
+const parting = time.Second
+
+// checkHandoffs: at most one accepted hand-off per call and peer site.
 func (w *world) checkHandoffs() {
 	type taken struct {
 		node string
@@ -164,9 +180,26 @@ func (w *world) checkHandoffs() {
 		if old.node == r.Node {
 			w.fault("%s took the hand-off of call %s twice", r.Node, r.CallID)
 		}
-		if old.at.to > at.from && at.to > old.at.from && min(old.at.to, at.to)-max(old.at.from, at.from) > time.Second &&
+		if old.at.to > at.from && at.to > old.at.from && min(old.at.to, at.to)-max(old.at.from, at.from) > w.partTime(old.at, at) &&
 			w.allCalm(at.from-quiet, min(old.at.to, at.to)) {
 			w.fault("%s and %s both took the hand-off of call %s", old.node, r.Node, r.CallID)
 		}
 	}
+}
+
+// partTime is how long two nodes may both have had a hand-off. A link that is slow
+// is no excuse for more, but where neither node had the news of the other one when
+// it took the call: then the origin alone can decide, and the first word of the one
+// and the CANCEL that it draws go over the slow link; an answer that crosses the
+// CANCEL, and the BYE that follows, too.
+func (w *world) partTime(a, b span) time.Duration {
+	news := 2 * w.plan.lan
+	if w.plan.loss > 0 {
+		news += rto // of one lost segment
+	}
+	from, to := min(a.from, b.from), max(a.from, b.from)
+	if to-from > news || w.allQuick(from-quiet, to+parting) {
+		return parting
+	}
+	return parting + 4*slowest
 }

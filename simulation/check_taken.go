@@ -132,9 +132,23 @@ func (w *world) owed(c *call, entry *node, m *trunkgroup.Member, to time.Duratio
 		if n.site != m.Site || !n.trouble.calm(c.begun-quiet, to) {
 			continue
 		}
-		if l, _ := w.link(entry, n); l.trouble.calm(c.begun-quiet, to) && l.slow.calm(c.begun-quiet, to) {
+		if w.wayCalm(c, entry, n, to) {
 			return true
 		}
 	}
 	return false
+}
+
+// wayCalm tells whether a node that was asked could hand the call to a node of the
+// other site. One that drains passes the call on, and then its sibling's way counts
+// (DEC-19).
+func (w *world) wayCalm(c *call, entry, n *node, to time.Duration) bool {
+	from := []*node{entry}
+	if !entry.drained.calm(c.begun-quiet, to) {
+		from = append(from, w.nodes[entry.index^1])
+	}
+	return !slices.ContainsFunc(from, func(x *node) bool {
+		l, _ := w.link(x, n)
+		return !l.trouble.calm(c.begun-quiet, to) || !l.slow.calm(c.begun-quiet, to)
+	})
 }

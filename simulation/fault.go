@@ -8,6 +8,9 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
+// slowest is the most by which a link is slow: short of what ends the stream.
+const slowest = 950 * time.Millisecond
+
 // planFaults draws what breaks and when. All of it is whole again at the end of
 // the trouble.
 func (w *world) planFaults() {
@@ -42,7 +45,7 @@ func (w *world) drawFault() (do func() func()) {
 	power := r.IntN(2) == 0
 	doc := r.IntN(documents)
 	oneWay := r.IntN(2)
-	length := between(r, 100*time.Millisecond, 950*time.Millisecond)
+	length := between(r, 100*time.Millisecond, slowest)
 	group, site := r.IntN(len(groupsOfMembers)), r.IntN(2)
 	switch r.IntN(20) {
 	case 0, 1:
