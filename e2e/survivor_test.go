@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -54,10 +55,13 @@ type cdrLine struct {
 	Attempts []any     `json:"attempts"`
 }
 
+// survivorNets keeps clusters that run at the same time apart.
+var survivorNets atomic.Int32
+
 func newSurvivors(t testing.TB, pbx netip.AddrPort) *survivors {
 	t.Helper()
 	s := &survivors{t: t, dir: t.TempDir(), nodes: map[string]*survivor{}}
-	net := fmt.Sprintf("127.99.%d", 1+os.Getpid()%250)
+	net := fmt.Sprintf("127.%d.%d", 99+survivorNets.Add(1), 1+os.Getpid()%250)
 	for i, n := range []string{"dal-1", "dal-2", "ash-1"} {
 		site := "dallas"
 		if n[0] == 'a' {
@@ -299,6 +303,7 @@ func survivorPBX(t testing.TB) netip.AddrPort {
 // A node is killed with calls up: each gets one record from a survivor, with the time
 // until the last heartbeat, and nothing more when the node comes back (DEC-24).
 func TestDEC24_SurvivorsCloseTheCallsOfAKilledNode(t *testing.T) {
+	t.Parallel()
 	const calls = 25
 	s := newSurvivors(t, survivorPBX(t))
 	dal1, dal2 := s.nodes["dal-1"], s.nodes["dal-2"]
@@ -350,6 +355,7 @@ func (s *survivors) checkClosed(calls int, died time.Time, by *survivor) {
 
 // The survivor that is to close dies too: the next one does, and each call has a record.
 func TestDEC24_TheSurvivorDiesAsWell(t *testing.T) {
+	t.Parallel()
 	const calls = 25
 	s := newSurvivors(t, survivorPBX(t))
 	s.callsUp(s.nodes["dal-1"], calls, 10*time.Minute)
@@ -375,6 +381,7 @@ func TestDEC24_TheSurvivorDiesAsWell(t *testing.T) {
 // A node is away for longer than survivors wait, and its calls talk on: they are closed
 // by survivors, and the node's own records supersede those (DEC-24).
 func TestDEC24_TheOwnersRecordSupersedes(t *testing.T) {
+	t.Parallel()
 	const calls = 10
 	s := newSurvivors(t, survivorPBX(t))
 	dal1 := s.nodes["dal-1"]

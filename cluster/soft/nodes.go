@@ -100,9 +100,11 @@ func (s *Store) lingerDeadline(o *origin) (next time.Time) {
 	return next
 }
 
-// prune forgets a dead process that has nothing left.
+// prune forgets a dead process that has nothing left. One whose entries were dropped
+// is remembered for as long as another node may still have them: else each would get
+// them back from the other, for ever.
 func (s *Store) prune(o *origin) {
-	if o.live || o == s.own || len(o.entries) > 0 || o.asked != "" {
+	if o.live || o == s.own || len(o.entries) > 0 || o.asked != "" || s.now.Before(o.remember) {
 		return
 	}
 	key := originKey{o.node, o.boot}

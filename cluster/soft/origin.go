@@ -29,6 +29,7 @@ type origin struct {
 	live        bool
 	lost, heard time.Time // while not live: when it was lost, when it was last heard
 	dropped     uint64    // kinds whose Linger has passed, one bit each
+	remember    time.Time // until then it is known that its entries were dropped here
 
 	asked   string // the peer that was sent a Want; empty: none
 	askedAt time.Time

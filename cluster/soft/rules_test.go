@@ -110,6 +110,36 @@ func TestOriginsAndDrop(t *testing.T) {
 	}
 }
 
+// DEC-24: nodes drop the calls of a dead process one after the other, each when it
+// learns that they were closed. None gets them back from one that is slower.
+func TestDEC24_DroppedEntriesDoNotComeBack(t *testing.T) {
+	w := newWorld(t, 1, "a", "b", "c")
+	put(t, w.stores["a"], w.now, KindCall, "x", "1", 0)
+	w.run(time.Second)
+	w.kill("a")
+	w.run(time.Second)
+	w.start("a") // learns of its last process from the others
+	w.run(time.Second)
+	for _, name := range []string{"b", "c", "a"} {
+		if !has(w.stores[name], KindCall, "x") {
+			t.Fatalf("%s lacks the call", name)
+		}
+		w.stores[name].Drop(w.now, KindCall, "x", "a", 1)
+		w.run(20 * time.Second)
+		if has(w.stores[name], KindCall, "x") {
+			t.Errorf("%s has got back what it dropped", name)
+		}
+	}
+	w.run(2 * time.Hour)
+	for name, s := range w.stores {
+		for _, o := range s.Origins() {
+			if o.Node == "a" && o.Boot == 1 {
+				t.Errorf("%s still knows the dead process: %+v", name, o)
+			}
+		}
+	}
+}
+
 // Bounds hold whatever comes, and a cache gives its oldest entries away.
 func TestBoundsOfReceivedEntries(t *testing.T) {
 	w := newWorld(t, 1)

@@ -265,6 +265,7 @@ func (s *Store) Drop(now time.Time, kind Kind, key, owner string, boot uint64) {
 	}
 	if e := o.entries[ref{kind, key}]; e != nil && !e.tombstone {
 		o.partial = true
+		o.remember = s.now.Add(s.cfg.Rules[kind].Linger)
 		s.discard(e)
 	}
 }
