@@ -195,7 +195,7 @@ func (w *world) checkHandoffs() {
 func (w *world) partTime(a, b span) time.Duration {
 	news := 2 * w.plan.lan
 	if w.plan.loss > 0 {
-		news += rto // of one lost segment
+		news += 3 * rto // segments may be lost in a row, and hold up those behind
 	}
 	from, to := min(a.from, b.from), max(a.from, b.from)
 	if to-from > news || w.allQuick(from-quiet, to+parting) {
