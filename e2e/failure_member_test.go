@@ -200,7 +200,7 @@ func TestFailureMode17_StormOfRefusals(t *testing.T) {
 	w.kill(t, acmeMembers[lab.Dallas]...)
 	var overloaded []*sim.FarEnd
 	for _, m := range acmeMembers[lab.Dallas] {
-		overloaded = append(overloaded, simPBX(t, lab.PBXDallas, hostOf(m), sim.Unavailable("Retry-After: 4")))
+		overloaded = append(overloaded, simPBX(t, lab.PBXDallas, hostOf(m), sim.Rejects(503, 0, "Retry-After: 4")))
 	}
 	eventually(t, 30*time.Second, "probes of the overloaded PBXs", func() error {
 		for _, f := range overloaded {
