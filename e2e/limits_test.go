@@ -180,13 +180,19 @@ func (s *seen) between(from, to time.Time) (n int) {
 // sleepUntil waits for a moment of the test's own plan.
 func sleepUntil(at time.Time) { <-time.After(time.Until(at)) }
 
-// TestLimitsAreKeptAndUsed offers three times what a group may carry to four nodes
-// in two sites, and counts at the far ends: never more than the limit, and above
-// 95 % of it used.
-func TestLimitsAreKeptAndUsed(t *testing.T) {
+// TestLimits offers three times what a group may carry to four nodes in two sites,
+// and counts at the far ends (DEC-10).
+func TestLimits(t *testing.T) {
 	w := theWorld(t)
-	pbxs := w.simulate(t, sim.Answers(0, 20*time.Millisecond))
 	w.limited(t)
+	t.Run("kept and used", w.limitsAreKeptAndUsed)
+	t.Run("in a partition", w.limitsInAPartition)
+	t.Run("after a kill", w.limitsAfterAKill)
+}
+
+// limitsAreKeptAndUsed: never more than the limit, and above 95 % of it used.
+func (w *world) limitsAreKeptAndUsed(t *testing.T) {
+	pbxs := w.simulate(t, sim.Answers(0, 20*time.Millisecond))
 	t.Run("calls", func(t *testing.T) {
 		began := time.Now()
 		done := w.flood(t, 50, 6*time.Second, 24*time.Second)
@@ -248,13 +254,11 @@ func (w *world) drained(t testing.TB, farEnds []*sim.FarEnd) {
 	}
 }
 
-// TestLimitsInAPartition cuts the link between the sites at full load: the total
+// limitsInAPartition cuts the link between the sites at full load: the total
 // over both sites is never above the limit, during the cut and after it.
-func TestLimitsInAPartition(t *testing.T) {
-	w := theWorld(t)
+func (w *world) limitsInAPartition(t *testing.T) {
 	link, _ := theLab(t).WAN(lab.Dallas, lab.Ashburn)
 	pbxs := w.simulate(t, sim.Answers(0, 20*time.Millisecond))
-	w.limited(t)
 	t.Cleanup(func() {
 		link.Heal(wan.Both)
 		w.settled(t)
@@ -281,12 +285,10 @@ func TestLimitsInAPartition(t *testing.T) {
 	}
 }
 
-// TestLimitsAfterAKill kills a node at full load: its calls are gone from the
+// limitsAfterAKill kills a node at full load: its calls are gone from the
 // counts of the others once its leases have ended, and never too early.
-func TestLimitsAfterAKill(t *testing.T) {
-	w := theWorld(t)
+func (w *world) limitsAfterAKill(t *testing.T) {
 	w.simulate(t, sim.Answers(0, 20*time.Millisecond))
-	w.limited(t)
 	victim := w.follower(t, lab.Dallas1, lab.Dallas2)
 	began := time.Now()
 	done := w.flood(t, 40, 5*time.Second, 15*time.Second)

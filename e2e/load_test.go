@@ -90,6 +90,7 @@ func TestLoadWhileAPBXAndANodeDie(t *testing.T) {
 	pbxs := w.simulate(t, sim.Answers(20*time.Millisecond, 80*time.Millisecond))
 	before := w.baselines(t)
 	calls, rate := loadSize()
+	rate *= 1.6 // there are no phases to tell apart
 	load := newLoad(t, w, sim.LoadConfig{
 		CallerConfig: sim.CallerConfig{
 			Seed: seed(t), NodeTimeout: 2 * time.Second, Avoid: 5 * time.Second,
