@@ -30,6 +30,54 @@ func TestDEC09_ByeThatFindsNoOwnerIsAnswered(t *testing.T) {
 	w.quiet()
 }
 
+// DEC-09: a BYE that found its owner away is passed on when that is back, however its
+// sender was answered: nobody will say it again. A later process of the owner does
+// not have the call.
+func TestDEC09_ByeIsKeptForAnOwnerThatIsAway(t *testing.T) {
+	owner := newWorld(t)
+	_, ok := owner.answeredCall()
+	for _, tc := range []struct {
+		name   string
+		gone   bool
+		answer string
+		boot   uint32 // of the process that is there later; 0: none
+		passed int
+	}{
+		{"cut off and back", false, "SIP/2.0 500", 1, 1},
+		{"paused until others thought it gone", true, "SIP/2.0 481", 1, 1},
+		{"another process", true, "SIP/2.0 481", 2, 0},
+		{"away for good", true, "SIP/2.0 481", 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorldOf(t, "dal-2", "dallas", document())
+			w.peers = []geo.PeerNode{{Name: "dal-1", Site: "dallas", Fresh: true}}
+			w.down["dal-1"] = true
+			if tc.gone {
+				w.lost = w.now.Add(-time.Minute)
+			}
+			w.from(carrierAddr, inside(ok, "BYE", 2, "", ""))
+			w.advance(byeHold + byeRetry)
+			w.take(carrierAddr, tc.answer)
+			if w.s.lateByes != 1 || len(w.forward) != 0 {
+				t.Fatalf("%d BYEs kept, %d passed on", w.s.lateByes, len(w.forward))
+			}
+			if tc.boot > 0 {
+				w.boots = map[string]uint32{"dal-1": tc.boot}
+				w.down["dal-1"], w.lost = false, time.Time{}
+			}
+			w.advance(byeRecall)
+			if len(w.forward) != tc.passed {
+				t.Errorf("%d passed on, want %d", len(w.forward), tc.passed)
+			}
+			w.advance(byeMemory)
+			if w.s.lateByes != 0 || len(w.forward) != tc.passed {
+				t.Errorf("in the end %d BYEs are kept, %d were passed on", w.s.lateByes, len(w.forward))
+			}
+			w.quiet()
+		})
+	}
+}
+
 // DEC-03: only the node that told of an INVITE takes it back; the one that is
 // asked to give up is the one that has it; what was held leaves nothing.
 func TestDEC03_NewsOfOtherNodes(t *testing.T) {

@@ -53,6 +53,7 @@ func (h *heldBye) expire(now time.Time) {
 		delete(s.server, h.in.key)
 		h.next = time.Time{}
 		s.reject(&h.p, h.in.key, 500, "Retry-After: 2\r\n")
+		s.keepBye(&h.p)
 	}
 }
 

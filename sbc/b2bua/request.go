@@ -245,6 +245,9 @@ func (s *Shard) inDialog(p *Packet, key uint64) {
 		s.refuse(p, 481, "", "")
 	case owner.Gone:
 		s.refuse(p, 481, "", "")
+		if m.Method() == sip.BYE && !owner.Over {
+			s.keepBye(p)
+		}
 	case s.toOwner(owner, p):
 	case m.Method() == sip.BYE:
 		s.holdBye(p, key)
@@ -261,8 +264,9 @@ func (s *Shard) toOwner(o owner, p *Packet) bool { return o.Name != "" && s.env.
 // owner is the node that a dialog identifier names.
 type owner struct {
 	PeerState
-	// Gone: the boot that owned the dialog is over (DEC-09).
-	Gone bool
+	// Gone: the boot that owned the dialog is over, or must be thought to be
+	// (DEC-09). Over: it is, for there is a later one.
+	Gone, Over bool
 }
 
 // remoteOwner reads from a request's To tag or Call-ID which other node owns
@@ -281,6 +285,6 @@ func (s *Shard) remoteOwner(m *sip.Message) (owner, bool) {
 		return owner{}, false // of an earlier boot of ours
 	}
 	st, known := s.env.Peer(id.Node)
-	gone := known && id.Boot < st.Boot || !st.Up && st.Down > ownerGoneAfter
-	return owner{PeerState: st, Gone: gone}, true
+	over := known && id.Boot < st.Boot
+	return owner{PeerState: st, Gone: over || !st.Up && st.Down > ownerGoneAfter, Over: over}, true
 }
