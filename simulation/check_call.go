@@ -198,7 +198,11 @@ func (w *world) partTime(a, b span) time.Duration {
 		news += 3 * rto // segments may be lost in a row, and hold up those behind
 	}
 	from, to := min(a.from, b.from), max(a.from, b.from)
-	if to-from > news || w.allQuick(from-quiet, to+parting) {
+	quick := w.allQuick(from-quiet, to+parting)
+	if !quick {
+		news += slowest // the slow link may be the one between the two
+	}
+	if quick || to-from > news {
 		return parting
 	}
 	return parting + 4*slowest
