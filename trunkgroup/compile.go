@@ -36,6 +36,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 		byKey:       make(map[string]*Member),
 		peers:       make(map[string][]string),
 		credentials: make(map[userKey]credentialRef),
+		aors:        make(map[string]*Member),
 	}
 	for _, s := range d.Sites {
 		t.sites = append(t.sites, s.Name)
@@ -131,21 +132,29 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 		Disabled:   s.Disabled,
 		Limits:     compileLimits(s.Limits),
 	}
-	if s.FQDN != "" {
+	sites := []string{m.Site}
+	switch {
+	case s.Registration != nil:
+		m.Registration = compileRegistration(s.Registration)
+		t.aors[m.Registration.AOR] = m
+		sites = t.sites
+	case s.FQDN != "":
 		m.FQDN, m.Port, _ = parseFQDN(s.FQDN)
 		m.ServerName = cmp.Or(m.ServerName, m.FQDN)
-	} else {
+	default:
 		m.Addr, _ = parseAddress(s.Address, m.Transport)
 	}
 	t.members = append(t.members, m)
 	t.byKey[m.Key] = m
 	g.Members = append(g.Members, m)
-	at := g.sites[m.Site]
-	if at == nil {
-		at = &siteMembers{}
-		g.sites[m.Site] = at
+	for _, site := range sites {
+		at := g.sites[site]
+		if at == nil {
+			at = &siteMembers{}
+			g.sites[site] = at
+		}
+		at.members = append(at.members, m)
 	}
-	at.members = append(at.members, m)
 }
 
 func (t *Table) addRoutePlans(d *Document) {

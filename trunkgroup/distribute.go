@@ -1,11 +1,11 @@
 package trunkgroup
 
-// distribute orders members, which are sorted by priority, tier by tier.
-func distribute(order []*Member, method Method, v *View, d Draw) {
+// distribute orders far ends, which are sorted by priority, tier by tier.
+func distribute(order []slot, method Method, v *View, d Draw) {
 	random := d.Random
 	for len(order) > 0 {
 		n := 1
-		for n < len(order) && order[n].Priority == order[0].Priority {
+		for n < len(order) && order[n].same(order[0]) {
 			n++
 		}
 		switch method {
@@ -21,7 +21,7 @@ func distribute(order []*Member, method Method, v *View, d Draw) {
 // takeTurns puts member turn mod n first. The others follow in
 // document order, from a place that moves on with each round: so the calls of
 // a silent member spread over all the others, not onto its neighbour.
-func takeTurns(tier []*Member, turn uint64) {
+func takeTurns(tier []slot, turn uint64) {
 	n := uint64(len(tier))
 	if n < 2 {
 		return
@@ -33,13 +33,13 @@ func takeTurns(tier []*Member, turn uint64) {
 }
 
 // rotate moves the first k entries to the end, in place.
-func rotate(s []*Member, k int) {
+func rotate(s []slot, k int) {
 	reverse(s[:k])
 	reverse(s[k:])
 	reverse(s)
 }
 
-func reverse(s []*Member) {
+func reverse(s []slot) {
 	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
 		s[i], s[j] = s[j], s[i]
 	}
@@ -48,23 +48,23 @@ func reverse(s []*Member) {
 // drawByWeight orders by repeated draws without putting back: each place goes
 // to a member with the probability of its weight among those that are left. It
 // returns the generator's next state.
-func drawByWeight(tier []*Member, v *View, random uint64) uint64 {
+func drawByWeight(tier []slot, v *View, random uint64) uint64 {
 	var total uint64
-	for _, m := range tier {
-		total += v.weight(m)
+	for _, s := range tier {
+		total += v.weight(s.member)
 	}
 	for i := range tier {
 		var r uint64
 		random, r = splitMix(random)
 		at, mark := i, below(r, total)
-		for w := v.weight(tier[at]); mark >= w; w = v.weight(tier[at]) {
+		for w := v.weight(tier[at].member); mark >= w; w = v.weight(tier[at].member) {
 			mark -= w
 			at++
 		}
 		m := tier[at]
 		copy(tier[i+1:at+1], tier[i:at]) // those passed over keep their order
 		tier[i] = m
-		total -= v.weight(m)
+		total -= v.weight(m.member)
 	}
 	return random
 }

@@ -111,18 +111,20 @@ type NumberingSpec struct {
 	Format              Format   `yaml:"format,omitempty" json:"format,omitzero"`
 }
 
-// MemberSpec is one far end: an address or a name, in one site.
+// MemberSpec is one far end: an address or a name, in one site, or whoever
+// registers under an AOR, in the site where he does.
 type MemberSpec struct {
-	ID         string     `yaml:"id" json:"id"`
-	Site       string     `yaml:"site" json:"site"`
-	Address    string     `yaml:"address,omitempty" json:"address,omitempty"`             // 198.51.100.10:5060 or [2001:db8::1]:5060
-	FQDN       string     `yaml:"fqdn,omitempty" json:"fqdn,omitempty"`                   // name or name:port; without port by SRV (RFC 3263)
-	Transport  Transport  `yaml:"transport,omitempty" json:"transport,omitzero"`          // default udp
-	ServerName string     `yaml:"server_name,omitempty" json:"server_name,omitempty"`     // name in the far end's certificate; default the fqdn
-	Weight     int        `yaml:"weight,omitempty" json:"weight,omitempty"`               // default 1
-	Priority   int        `yaml:"priority,omitempty" json:"priority,omitempty" zero:"ok"` // lower first; default 0
-	Disabled   bool       `yaml:"disabled,omitempty" json:"disabled,omitempty"`
-	Limits     LimitsSpec `yaml:"limits,omitempty" json:"limits,omitzero"`
+	ID           string            `yaml:"id" json:"id"`
+	Site         string            `yaml:"site,omitempty" json:"site,omitempty"`
+	Address      string            `yaml:"address,omitempty" json:"address,omitempty"`    // 198.51.100.10:5060 or [2001:db8::1]:5060
+	FQDN         string            `yaml:"fqdn,omitempty" json:"fqdn,omitempty"`          // name or name:port; without port by SRV (RFC 3263)
+	Transport    Transport         `yaml:"transport,omitempty" json:"transport,omitzero"` // default udp
+	Registration *RegistrationSpec `yaml:"registration,omitempty" json:"registration,omitempty"`
+	ServerName   string            `yaml:"server_name,omitempty" json:"server_name,omitempty"`     // name in the far end's certificate; default the fqdn
+	Weight       int               `yaml:"weight,omitempty" json:"weight,omitempty"`               // default 1
+	Priority     int               `yaml:"priority,omitempty" json:"priority,omitempty" zero:"ok"` // lower first; default 0
+	Disabled     bool              `yaml:"disabled,omitempty" json:"disabled,omitempty"`
+	Limits       LimitsSpec        `yaml:"limits,omitempty" json:"limits,omitzero"`
 }
 
 // RoutePlanSpec orders providers by the called number.

@@ -88,18 +88,19 @@ func (c Credential) GoString() string { return c.String() }
 
 // Member is one far end of a group, in one site.
 type Member struct {
-	Index      int    // position in Table.Members; slices of a View use it
-	ID         string // unique in the group
-	Key        string // "group/member", unique in the cluster
-	Group      *Group
-	Site       string
-	Addr       netip.AddrPort // zero for a member by name
-	FQDN       string         // empty for a member by address
-	Port       uint16         // of a member by name; 0 = by SRV (RFC 3263)
-	Transport  Transport
-	ServerName string // TLS: the name that the certificate must have
-	Weight     int    // at least 1
-	Priority   int    // lower first
-	Disabled   bool   // by the document
-	Limits     Limits
+	Index        int    // position in Table.Members; slices of a View use it
+	ID           string // unique in the group
+	Key          string // "group/member", unique in the cluster
+	Group        *Group
+	Site         string         // empty for a registration: it stands where it registers
+	Addr         netip.AddrPort // zero for a member by name
+	Registration *Registration  // nil unless the member registers
+	FQDN         string         // empty for a member by address
+	Port         uint16         // of a member by name; 0 = by SRV (RFC 3263)
+	Transport    Transport
+	ServerName   string // TLS: the name that the certificate must have
+	Weight       int    // at least 1
+	Priority     int    // lower first
+	Disabled     bool   // by the document
+	Limits       Limits
 }

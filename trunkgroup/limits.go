@@ -42,6 +42,10 @@ func (t *Table) addCustomers(d *Document) {
 		g.Limits.divide(t.sites, []*Group{g})
 	}
 	for _, m := range t.members { // only nodes of its own site dial a member
+		if m.Registration != nil {
+			m.Limits.divide(t.sites, nil)
+			continue
+		}
 		m.Limits.CallShares = oneSite(m.Limits.Calls, m.Site)
 		m.Limits.RateShares = oneSite(m.Limits.CPS, m.Site)
 	}

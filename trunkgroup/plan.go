@@ -1,6 +1,10 @@
 package trunkgroup
 
-import "net/netip"
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+)
 
 // CauseUnresolved is the cause of a candidate whose name has no address.
 const CauseUnresolved = "unresolved"
@@ -8,9 +12,10 @@ const CauseUnresolved = "unresolved"
 // Candidate is one entry of a try-order.
 type Candidate struct {
 	Member   *Member
+	Binding  *Binding       // of a registration member, where it has one
 	Addr     netip.AddrPort // zero when not dialable
 	Dialable bool
-	Cause    string // why it is not dialable: down, disabled, draining, cooldown, unresolved
+	Cause    string // why it is not dialable: down, disabled, draining, cooldown, unresolved, unregistered, node_down, flow_gone
 }
 
 // Draw is what chance and turn give to one call.
@@ -19,13 +24,36 @@ type Draw struct {
 	Random uint64 // seed of this call
 }
 
-// onStack is how many members of a site a plan orders without allocation.
+// onStack is how many far ends of a site a plan orders without allocation.
 const onStack = 64
+
+// slot is one far end in a distribution: a member, or one binding of it.
+type slot struct {
+	member  *Member
+	binding *Binding
+}
+
+// same tells whether a distribution may exchange two slots: members of one
+// priority, and of one AOR the bindings of one preference.
+func (s slot) same(o slot) bool {
+	return s.member.Priority == o.member.Priority && s.q() == o.q()
+}
+
+func (s slot) q() int {
+	if s.binding == nil {
+		return maxQ
+	}
+	return s.binding.Q
+}
+
+// maxQ is the preference of a contact without q, in thousandths.
+const maxQ = 1000
 
 // Plan appends the whole try-order of a group in one site to dst and returns
 // it (P-02, P-03). First stand the members that get no call now, by priority,
 // with Dialable false and a cause; then all others by the group's
-// distribution. A member by name yields one candidate per address.
+// distribution. A member by name yields one candidate per address, one that
+// registers takes part with each of its bindings.
 //
 // In panic probe verdicts are not believed, an operator's word still holds
 // (DEC-12). Without monitoring every member is active (P-08).
@@ -34,21 +62,51 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 	if at == nil {
 		return dst
 	}
-	var buffer [onStack]*Member
+	var buffer [onStack]slot
 	order := buffer[:0]
 	panicking := v.Panic[site]
 	for _, m := range at.ranked {
-		if cause := v.dialable(m, panicking); cause != "" {
+		switch cause := v.dialable(m, panicking); {
+		case cause != "":
 			dst = append(dst, Candidate{Member: m, Cause: cause})
-		} else {
-			order = append(order, m)
+		case m.Registration != nil:
+			dst, order = v.registered(dst, order, m, site)
+		default:
+			order = append(order, slot{member: m})
 		}
 	}
 	distribute(order, g.Method, v, d)
-	for _, m := range order {
-		for _, addr := range v.Addrs[m.Index] {
-			dst = append(dst, Candidate{Member: m, Addr: addr, Dialable: true})
+	for _, s := range order {
+		if s.binding != nil {
+			dst = append(dst, Candidate{Member: s.member, Binding: s.binding, Addr: s.binding.Addr, Dialable: true})
+			continue
+		}
+		for _, addr := range v.Addrs[s.member.Index] {
+			dst = append(dst, Candidate{Member: s.member, Addr: addr, Dialable: true})
 		}
 	}
 	return dst
+}
+
+// registered sorts the bindings of a member into those that take calls of this
+// site and those that cannot be reached. A binding of another site is that
+// site's (DEC-15).
+func (v *View) registered(dst []Candidate, order []slot, m *Member, site string) ([]Candidate, []slot) {
+	begin, lost := len(order), len(dst)
+	if v.Registry != nil {
+		for _, b := range v.Registry.Bindings(m.Registration.AOR) {
+			switch at, cause := v.Registry.Reach(b); {
+			case at != site:
+			case cause != "":
+				dst = append(dst, Candidate{Member: m, Binding: b, Cause: cause})
+			default:
+				order = append(order, slot{m, b})
+			}
+		}
+	}
+	if len(order) == begin && len(dst) == lost {
+		dst = append(dst, Candidate{Member: m, Cause: CauseUnregistered})
+	}
+	slices.SortStableFunc(order[begin:], func(a, b slot) int { return cmp.Compare(b.q(), a.q()) })
+	return dst, order
 }

@@ -13,6 +13,7 @@ type Table struct {
 	numbers     *NumberIndex
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
+	aors        map[string]*Member // registration members by canonical AOR
 	providers   []*Group
 	customers   []*Customer
 }
@@ -68,6 +69,9 @@ func (t *Table) MatchCredential(realm, username string) (*Credential, *Group) {
 	ref := t.credentials[userKey{realm, username}]
 	return ref.credential, ref.group
 }
+
+// MatchAOR returns the member that registers under a canonical AOR, or nil.
+func (t *Table) MatchAOR(aor string) *Member { return t.aors[aor] }
 
 // Providers returns the groups that a customer's call to this number may go to,
 // in order: those of the route with the longest prefix in the customer's plan,

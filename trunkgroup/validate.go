@@ -13,6 +13,7 @@ func (d *Document) Validate() Faults {
 		document:  d,
 		providers: make(map[string]Role),
 		plans:     make(map[string]bool),
+		aors:      make(map[string]string),
 	}
 	v.sites()
 	for i := range d.TrunkGroups {
@@ -34,6 +35,7 @@ type validator struct {
 	siteNames []string
 	providers map[string]Role // all groups, by name
 	plans     map[string]bool
+	aors      map[string]string // paths of registrations by canonical AOR
 
 	customerNames []string
 }

@@ -20,7 +20,9 @@ func (v *validator) members(group string, g *GroupSpec) {
 		if v.name(path+".id", m.ID) {
 			v.unique(ids, m.ID, i, path+".id", list)
 		}
-		if m.Site == "" {
+		if m.Registration != nil {
+			v.registration(path, m)
+		} else if m.Site == "" {
 			v.faults.add(path+".site", "is missing", Suggest("", v.siteNames))
 		} else {
 			v.knownSite(path+".site", m.Site)
@@ -50,6 +52,8 @@ func (v *validator) target(path string, m *MemberSpec) string {
 		}
 	}
 	switch {
+	case m.Registration != nil:
+		return ""
 	case m.Address != "" && m.FQDN != "":
 		v.faults.add(path, "has address and fqdn", "keep one of the two")
 	case m.Address != "":
@@ -62,7 +66,7 @@ func (v *validator) target(path string, m *MemberSpec) string {
 		}
 		return fmt.Sprintf("%s %s:%d %s", m.Site, strings.ToLower(host), port, transport)
 	default:
-		v.faults.add(path, "has neither address nor fqdn", `add one, like: address: "198.51.100.10:5060"`)
+		v.faults.add(path, "has neither address nor fqdn nor registration", `add one, like: address: "198.51.100.10:5060"`)
 	}
 	return ""
 }

@@ -11,6 +11,8 @@ type View struct {
 	// Weights are an operator's, in place of those of the document: 0 for the
 	// document's. Nil: he has said nothing (DEC-25).
 	Weights []int
+	// Registry knows the far ends of registration members; nil knows none.
+	Registry Registry
 }
 
 // Weigh gives a member another weight while the view is being made.
@@ -41,7 +43,7 @@ func NewView(t *Table) *View {
 		switch {
 		case m.Disabled:
 			v.States[i] = Disabled
-		case !m.Group.Monitoring.Enabled:
+		case !m.Group.Monitoring.Enabled || m.Registration != nil:
 			v.States[i] = Active
 		}
 		if m.Addr.IsValid() {
@@ -59,6 +61,8 @@ func (v *View) dialable(m *Member, panicking bool) string {
 		return Disabled.String()
 	case s.Administrative():
 		return s.String()
+	case m.Registration != nil:
+		return "" // each binding answers for itself
 	case len(v.Addrs[m.Index]) == 0:
 		return CauseUnresolved
 	case !m.Group.Monitoring.Enabled || panicking || s.Selectable():

@@ -105,7 +105,11 @@ func Build(in Input) *Board {
 // status collects the verdicts on a member.
 func (b *Board) status(in *Input, m *trunkgroup.Member) Status {
 	s := Status{Member: m, Owner: Owner(in.Nodes, m.Site, m.Key)}
-	if !m.Group.Monitoring.Enabled {
+	switch {
+	case m.Registration != nil:
+		s.State, s.Reason = trunkgroup.Active, "registers"
+		return s
+	case !m.Group.Monitoring.Enabled:
 		s.State, s.Reason = trunkgroup.Active, "not monitored"
 		return s
 	}
