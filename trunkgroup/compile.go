@@ -36,6 +36,8 @@ func Compile(d *Document, v Version) (*Table, error) {
 		byKey:       make(map[string]*Member),
 		peers:       make(map[string][]string),
 		credentials: make(map[userKey]credentialRef),
+		offers:      make(map[string]Offer),
+		realms:      make(map[string]string),
 		aors:        make(map[string]*Member),
 	}
 	for _, s := range d.Sites {
@@ -57,6 +59,9 @@ func Compile(d *Document, v Version) (*Table, error) {
 		return nil, err
 	}
 	t.numbers = numbers
+	if t.dno, err = BuildNumbers(eachPattern(d.DoNotOriginate)); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -69,6 +74,17 @@ func (d *Document) patterns() iter.Seq2[Pattern, int] {
 				if p, err := ParsePattern(text); err == nil && !yield(p, i) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// eachPattern yields patterns that Validate has read, all of one owner.
+func eachPattern(list []string) iter.Seq2[Pattern, int] {
+	return func(yield func(Pattern, int) bool) {
+		for _, text := range list {
+			if p, err := ParsePattern(text); err == nil && !yield(p, 0) {
+				return
 			}
 		}
 	}
@@ -107,14 +123,6 @@ func (t *Table) addGroup(s *GroupSpec) {
 	for _, at := range g.sites {
 		at.ranked = slices.Clone(at.members)
 		slices.SortStableFunc(at.ranked, func(a, b *Member) int { return cmp.Compare(a.Priority, b.Priority) })
-	}
-}
-
-func (t *Table) addCredentials(g *Group, specs []CredentialSpec) {
-	g.Credentials = make([]Credential, len(specs))
-	for i, s := range specs {
-		g.Credentials[i] = compileCredential(s)
-		t.credentials[userKey{s.Realm, s.Username}] = credentialRef{&g.Credentials[i], g}
 	}
 }
 

@@ -8,6 +8,8 @@ type Document struct {
 	Customers   []CustomerSpec  `yaml:"customers,omitempty" json:"customers,omitempty"`
 	TrunkGroups []GroupSpec     `yaml:"trunk_groups" json:"trunk_groups"`
 	RoutePlans  []RoutePlanSpec `yaml:"route_plans,omitempty" json:"route_plans,omitempty"`
+	// DoNotOriginate lists callers that nobody may show; such calls are refused.
+	DoNotOriginate []string `yaml:"do_not_originate,omitempty" json:"do_not_originate,omitempty"`
 }
 
 // SiteSpec is one data center and the peer sites that take its calls over, in
@@ -53,15 +55,6 @@ type SourceSpec struct {
 	Transport  Transport `yaml:"transport,omitempty" json:"transport,omitzero"`      // default udp
 	TechPrefix string    `yaml:"tech_prefix,omitempty" json:"tech_prefix,omitempty"` // start of the Request-URI's user, removed
 	Local      string    `yaml:"local,omitempty" json:"local,omitempty"`             // our own address:port that received it; empty = any
-}
-
-// CredentialSpec is one digest user. It holds hashes of username:realm:password
-// (RFC 7616 section 3.4.2), never the password.
-type CredentialSpec struct {
-	Username  string `yaml:"username" json:"username"`
-	Realm     string `yaml:"realm" json:"realm"`
-	HA1SHA256 string `yaml:"ha1_sha256,omitempty" json:"ha1_sha256,omitempty"` // 64 hex digits
-	HA1MD5    string `yaml:"ha1_md5,omitempty" json:"ha1_md5,omitempty"`       // 32 hex digits
 }
 
 // MonitoringSpec says how members are probed. Without a profile, or with

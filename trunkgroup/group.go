@@ -1,7 +1,6 @@
 package trunkgroup
 
 import (
-	"log/slog"
 	"net/netip"
 	"time"
 )
@@ -24,6 +23,7 @@ type Group struct {
 	Monitoring    Monitoring
 	Numbering     Numbering
 	Credentials   []Credential
+	Fraud         *Fraud // of the customer; nil when nothing is bounded
 
 	sites map[string]*siteMembers
 	plan  *routePlan
@@ -66,25 +66,6 @@ type Limits struct {
 	// add up to them; nil without a limit.
 	CallShares, RateShares map[string]int
 }
-
-// Credential is one digest user of a group.
-type Credential struct {
-	Username  string
-	Realm     string
-	HA1SHA256 string // hex, lower case; empty when not offered
-	HA1MD5    string // hex, lower case; empty when not offered
-}
-
-// LogValue keeps the hashes out of logs.
-func (c Credential) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("username", c.Username), slog.String("realm", c.Realm))
-}
-
-// String keeps the hashes out of formatted text.
-func (c Credential) String() string { return c.Username + "@" + c.Realm }
-
-// GoString keeps the hashes out of formatted text.
-func (c Credential) GoString() string { return c.String() }
 
 // Member is one far end of a group, in one site.
 type Member struct {

@@ -113,14 +113,5 @@ func (s SourceSpec) tuple() (sourceTuple, bool) {
 	return t, true
 }
 
-func compileCredential(s CredentialSpec) Credential {
-	return Credential{
-		Username:  s.Username,
-		Realm:     s.Realm,
-		HA1SHA256: strings.ToLower(s.HA1SHA256),
-		HA1MD5:    strings.ToLower(s.HA1MD5),
-	}
-}
-
 // index writes a path element: name[i].
 func index(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }

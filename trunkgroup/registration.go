@@ -60,14 +60,10 @@ func compileRegistration(s *RegistrationSpec) *Registration {
 		AOR: aor, Users: s.Users, Contacts: cmp.Or(s.Contacts, defaultContacts),
 		MinExpires: s.MinExpires.or(defaultMinExpires), MaxExpires: s.MaxExpires.or(defaultMaxExpires),
 		NATExpires: s.NATExpires.or(defaultNATExpires), ByNumber: s.RequestURI == "number",
+		BoundIP: compileNetworks(s.BoundIP),
 	}
 	if len(r.Users) == 0 {
 		r.Users = []string{user}
-	}
-	for _, text := range s.BoundIP {
-		if p, err := parseNetwork(text); err == nil {
-			r.BoundIP = append(r.BoundIP, p)
-		}
 	}
 	return r
 }
@@ -96,11 +92,7 @@ func (v *validator) registration(path string, m *MemberSpec) {
 	if c := compileRegistration(r); ok && c.MinExpires > c.MaxExpires {
 		v.faults.addf(at+".min_expires", "lower it or raise max_expires", "%s is above max_expires, %s", c.MinExpires, c.MaxExpires)
 	}
-	for i, text := range r.BoundIP {
-		if _, err := parseNetwork(text); err != nil {
-			v.faults.add(index(at+".bound_ip", i), err.Error(), "write an address like 198.51.100.10 or a network like 198.51.100.0/28")
-		}
-	}
+	v.networks(at+".bound_ip", r.BoundIP)
 	if r.RequestURI != "" && r.RequestURI != "contact" && r.RequestURI != "number" {
 		v.faults.addf(at+".request_uri", "write contact or number", "%q is neither", r.RequestURI)
 	}

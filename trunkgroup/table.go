@@ -13,9 +13,12 @@ type Table struct {
 	numbers     *NumberIndex
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
+	offers      map[string]Offer   // by realm
+	realms      map[string]string  // of credentials, by themselves in lower case
 	aors        map[string]*Member // registration members by canonical AOR
 	providers   []*Group
 	customers   []*Customer
+	dno         *NumberIndex
 }
 
 type userKey struct{ realm, username string }
@@ -61,6 +64,13 @@ func (t *Table) MatchNumber(e164 []byte) *Group {
 		return nil
 	}
 	return t.groups[owner]
+}
+
+// MayOriginate reports whether a call may show this caller, an E.164 number: it
+// is not on the document's list of those that nobody may.
+func (t *Table) MayOriginate(e164 []byte) bool {
+	_, _, listed := t.dno.Lookup(e164)
+	return !listed
 }
 
 // MatchCredential returns the digest user and the group that it stands for, or

@@ -41,7 +41,9 @@ func (v *validator) role(path string, g *GroupSpec) {
 	switch g.Role {
 	case OriginationCustomer:
 		v.refuse(len(g.Sources) > 0, path+".sources", g.Role, "put it into the customer's termination-customer group")
-		v.refuse(len(g.Credentials) > 0, path+".credentials", g.Role, "put it into the customer's termination-customer group")
+		if !slices.ContainsFunc(g.Members, func(m MemberSpec) bool { return m.Registration != nil }) {
+			v.refuse(len(g.Credentials) > 0, path+".credentials", g.Role, "put it into the customer's termination-customer group, or add a member that registers")
+		}
 		v.refuse(g.RoutePlan != "", path+".route_plan", g.Role, "put it into the customer's termination-customer group")
 		if len(g.Members) == 0 {
 			v.faults.add(path+".members", "the group has no members", "add at least one PBX")

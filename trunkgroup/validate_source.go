@@ -2,7 +2,6 @@ package trunkgroup
 
 import (
 	"cmp"
-	"encoding/hex"
 	"strings"
 )
 
@@ -81,55 +80,4 @@ func (v *validator) techPrefix(path, s string) {
 	if len(s) > 32 || strings.Trim(s, "0123456789#*+") != "" {
 		v.faults.addf(path, "use at most 32 of: digits # * +", "%q is not a tech prefix", s)
 	}
-}
-
-func (v *validator) credentials() {
-	seen := make(map[userKey]string)
-	for i := range v.document.TrunkGroups {
-		list := index("trunk_groups", i) + ".credentials"
-		for j := range v.document.TrunkGroups[i].Credentials {
-			c := &v.document.TrunkGroups[i].Credentials[j]
-			path := index(list, j)
-			v.credential(path, c)
-			key := userKey{c.Realm, c.Username}
-			if first, ok := seen[key]; ok {
-				v.faults.addf(path+".username", "use another name: one user stands for one group", "%q in realm %q stands already at %s", c.Username, c.Realm, first)
-				continue
-			}
-			seen[key] = path
-		}
-	}
-}
-
-func (v *validator) credential(path string, c *CredentialSpec) {
-	if c.Username == "" || strings.ContainsAny(c.Username, ":\"\\") || hasControl(c.Username) {
-		v.faults.addf(path+".username", `use at least one character, and none of : " \`, "%q is not a digest user name", c.Username)
-	}
-	if c.Realm == "" || strings.ContainsAny(c.Realm, "\"\\") || hasControl(c.Realm) {
-		v.faults.addf(path+".realm", "write the realm of the challenge, like sip.example.com", "%q is not a realm", c.Realm)
-	}
-	if c.HA1SHA256 == "" && c.HA1MD5 == "" {
-		v.faults.add(path, "has neither ha1_sha256 nor ha1_md5", "make them with: tandem credential hash")
-	}
-	v.hash(path+".ha1_sha256", c.HA1SHA256, 64)
-	v.hash(path+".ha1_md5", c.HA1MD5, 32)
-}
-
-// hash never shows the value: it may be a password.
-func (v *validator) hash(path, s string, digits int) {
-	if s == "" {
-		return
-	}
-	if _, err := hex.DecodeString(s); err != nil || len(s) != digits {
-		v.faults.addf(path, "a password never stands here; make the hash with: tandem credential hash", "is not %d hex digits", digits)
-	}
-}
-
-func hasControl(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] == 0x7f {
-			return true
-		}
-	}
-	return false
 }
