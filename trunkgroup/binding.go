@@ -56,6 +56,7 @@ type Binding struct {
 	Site      string         // of that node
 	Boot      uint32         // of that node's process
 	Local     netip.AddrPort // listener of that node
+	Advertise string         // host:port by which that listener is known to far ends; empty = Local
 	Flow      uint64         // connection of that process; 0 = none, or ended
 	Q         int            // preference in thousandths, higher first (RFC 3261 20.10)
 	Sessions  int            // as its REGISTER reported them; -1 = not

@@ -37,8 +37,16 @@ type Target struct {
 	ServerName string // TLS: name to ask for and to check; connections of different names are never shared
 	Node       string // a peer node reached over the interconnect; such targets are not for this package
 	ViaNode    string // the peer node that relays to Addr; not for this package either
+	// ViaSocket is the listener of ViaNode to send by; nil leaves it to Listener, which is counted alike on all nodes.
+	ViaSocket *ViaSocket
 	// ReturnPort makes the bytes a response: when Flow has ended they go to this port at Addr's host (RFC 3261 18.2.2). 0 = not so.
 	ReturnPort uint16
+}
+
+// ViaSocket is a listener of another node.
+type ViaSocket struct {
+	Local     netip.AddrPort // the bound address; zero when the flow says all
+	Advertise string         // "host:port" for Via and Contact; empty = unknown
 }
 
 // Handler receives what the sockets give. Its methods are called by reader, writer and dialler goroutines at once and must not
