@@ -155,6 +155,7 @@ func (t *Table) addCredentials(g *Group, specs []CredentialSpec) {
 		c := &g.Credentials[i]
 		*c = compileCredential(&specs[i])
 		t.credentials[userKey{c.Realm, c.Username}] = credentialRef{c, g}
+		t.offers[c.Realm] = t.offers[c.Realm].with(c.Algorithms)
 		if host := strings.ToLower(c.Realm); t.realms[host] == "" {
 			t.realms[host] = c.Realm
 		}
