@@ -34,10 +34,11 @@ func (v *validator) members(group string, g *GroupSpec) {
 				targets[target] = i
 			}
 		}
-		v.transport(path+".transport", m.Transport)
+		v.dialled(path+".transport", m.Transport)
 		v.rank(path+".weight", m.Weight)
 		v.rank(path+".priority", m.Priority)
 		v.memberLimits(path+".limits", &m.Limits)
+		v.account(path, g, m)
 	}
 }
 
@@ -87,8 +88,15 @@ func (v *validator) address(path, text string, transport Transport, site string)
 }
 
 func (v *validator) transport(path string, t Transport) {
-	if t > TLS {
+	if t > WSS {
 		v.faults.addf(path, Suggest("", TransportNames()), "%q cannot be configured", t)
+	}
+}
+
+// dialled checks the transport of a member: calls to it open the connection.
+func (v *validator) dialled(path string, t Transport) {
+	if t != 0 && !t.Dialled() {
+		v.faults.addf(path, Suggest("", DialledNames()), "%q cannot be dialled: who has a WebSocket registers", t)
 	}
 }
 

@@ -48,7 +48,7 @@ func (c *Call) send(t *try) {
 	}
 	host := memberHost(t.cand)
 	o := c.legOutline(hop)
-	o.uri = "sip:" + c.calledUser(m) + "@" + host + uriTransport(m.Transport)
+	o.uri = "sip:" + c.calledUser(m) + "@" + host + m.Transport.URIParam()
 	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(host))
 	t.callID = id.callID
 	t.tx = s.sendInvite(&o, id, t)
@@ -139,17 +139,6 @@ func memberHost(cand trunkgroup.Candidate) string {
 		return cand.Member.FQDN
 	}
 	return cand.Member.FQDN + ":" + strconv.Itoa(int(cand.Member.Port))
-}
-
-func uriTransport(t trunkgroup.Transport) string {
-	switch t {
-	case trunkgroup.TCP:
-		return ";transport=tcp"
-	case trunkgroup.TLS:
-		return ";transport=tls"
-	default:
-		return ""
-	}
 }
 
 // progressed takes a provisional response of the attempt.

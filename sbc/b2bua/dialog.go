@@ -156,10 +156,7 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 	}
 	port := u.Port
 	if port == 0 {
-		port = 5060
-		if to.Transport == trunkgroup.TLS {
-			port = 5061
-		}
+		port = to.Transport.DefaultPort()
 	}
 	if base.Flow != 0 && to.Transport == base.Transport && ip.Unmap() == base.Addr.Addr().Unmap() {
 		return base
@@ -256,7 +253,7 @@ func (s *Shard) appendRequest(o *outline) []byte {
 	b = append(b, ' ')
 	b = append(b, o.uri...)
 	b = append(b, " SIP/2.0\r\nVia: SIP/2.0/"...)
-	b = append(b, s.viaTransport(o.hop)...)
+	b = append(b, o.hop.Transport.Via()...)
 	b = append(b, ' ')
 	b = append(b, s.sentBy(o.hop)...)
 	b = append(b, ";branch="...)
@@ -286,17 +283,6 @@ func (s *Shard) appendRequest(o *outline) []byte {
 	return sip.AppendBody(b, o.contentType, o.body)
 }
 
-func (s *Shard) viaTransport(t transport.Target) string {
-	switch t.Transport {
-	case trunkgroup.TCP, trunkgroup.Interconnect:
-		return "TCP"
-	case trunkgroup.TLS:
-		return "TLS"
-	default:
-		return "UDP"
-	}
-}
-
 // interconnectDomain is the host part of what nodes write to each other; it
 // never leaves the interconnect (RFC 2606 reserves it).
 const interconnectDomain = ".interconnect.invalid"
@@ -320,12 +306,7 @@ func (s *Shard) sentBy(t transport.Target) string {
 func (s *Shard) appendContact(b []byte, t transport.Target) []byte {
 	b = append(b, "Contact: <sip:"...)
 	b = append(b, s.sentBy(t)...)
-	switch t.Transport {
-	case trunkgroup.TCP:
-		b = append(b, ";transport=tcp"...)
-	case trunkgroup.TLS:
-		b = append(b, ";transport=tls"...)
-	}
+	b = append(b, t.Transport.URIParam()...)
 	return append(b, ">\r\n"...)
 }
 

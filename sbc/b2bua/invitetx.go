@@ -350,7 +350,7 @@ func (tx *inviteTx) appendHopRequest(method, to string) []byte {
 	s, id := tx.s, &tx.id
 	b := make([]byte, 0, 512)
 	b = append(append(append(b, method...), ' '), id.uri...)
-	b = append(append(append(b, " SIP/2.0\r\nVia: SIP/2.0/"...), s.viaTransport(id.hop)...), ' ')
+	b = append(append(append(b, " SIP/2.0\r\nVia: SIP/2.0/"...), id.hop.Transport.Via()...), ' ')
 	b = append(append(b, s.sentBy(id.hop)...), ";branch="...)
 	b = appendBranch(b, tx.token)
 	if !id.hop.Transport.Reliable() {

@@ -41,7 +41,7 @@ func (s *Shard) Ping(now time.Time, order PingOrder) {
 	hop := transport.Target{Transport: m.Transport, Addr: addr, Listener: listener, ServerName: m.ServerName}
 	host := memberHost(order.Candidate)
 	o := outline{
-		method: sip.OPTIONS, uri: "sip:" + host + uriTransport(m.Transport), seq: 1, token: s.newBranch(),
+		method: sip.OPTIONS, uri: "sip:" + host + m.Transport.URIParam(), seq: 1, token: s.newBranch(),
 		from:   "<sip:ping@" + s.sentBy(hop) + ">;tag=" + strconv.FormatUint(s.env.Random(), 36),
 		to:     "<sip:" + host + ">",
 		callID: "ping-" + strconv.FormatUint(s.env.Random(), 36) + "-" + strconv.FormatUint(order.Token, 36),
