@@ -141,6 +141,7 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 		Limits:     compileLimits(s.Limits),
 	}
 	sites := []string{m.Site}
+	m.Account = compileAccount(s.Account, m.Transport)
 	switch {
 	case s.Registration != nil:
 		m.Registration = compileRegistration(s.Registration)

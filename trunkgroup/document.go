@@ -119,6 +119,7 @@ type MemberSpec struct {
 	Disabled     bool              `yaml:"disabled,omitempty" json:"disabled,omitempty"`
 	Limits       LimitsSpec        `yaml:"limits,omitempty" json:"limits,omitzero"`
 }
+	Account      *AccountSpec      `yaml:"account,omitempty" json:"account,omitempty"` // of a carrier: what it lets us log in with
 
 // RoutePlanSpec orders providers by the called number.
 type RoutePlanSpec struct {

@@ -85,3 +85,4 @@ type Member struct {
 	Disabled     bool   // by the document
 	Limits       Limits
 }
+	Account      *Account // what it lets us log in with; nil for most

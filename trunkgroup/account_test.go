@@ -1,0 +1,67 @@
+package trunkgroup
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+func accountDocument(a AccountSpec) *Document {
+	return &Document{
+		Cluster: "test", Sites: []SiteSpec{{Name: "dallas"}},
+		TrunkGroups: []GroupSpec{{
+			Name: "carrier", Role: PSTNProvider,
+			Members: []MemberSpec{{ID: "m", Site: "dallas", FQDN: "gw.carrier.example", Account: &a}},
+		}},
+	}
+}
+
+func TestAccountDefaults(t *testing.T) {
+	for _, c := range []struct {
+		spec AccountSpec
+		want Account
+	}{
+		{
+			AccountSpec{AOR: "sip:100@Carrier.Example:5070", Realm: "r", HA1MD5: strings.ToUpper(someHash)},
+			Account{AOR: "sip:100@carrier.example", User: "100", Host: "carrier.example", Username: "100", Realm: "r", HA1MD5: someHash, Expires: time.Hour},
+		},
+		{
+			AccountSpec{
+				AOR: "sip:100@carrier.example", Username: "acme", Realm: "r", HA1SHA256: strings.Repeat("a", 64), HA1SHA512256: strings.Repeat("b", 64),
+				Register: true, Registrar: "192.0.2.9", Expires: Duration(2 * time.Minute), Trust: "token",
+			},
+			Account{
+				AOR: "sip:100@carrier.example", User: "100", Host: "carrier.example", Username: "acme", Realm: "r",
+				HA1SHA256: strings.Repeat("a", 64), HA1SHA512256: strings.Repeat("b", 64), Register: true,
+				Registrar: Registrar{Addr: netip.MustParseAddrPort("192.0.2.9:5060")}, Expires: 2 * time.Minute, TrustToken: true,
+			},
+		},
+		{
+			AccountSpec{AOR: "sip:100@carrier.example", Realm: "r", HA1MD5: someHash, Register: true, Registrar: "reg.carrier.example:5070", Trust: "registrar"},
+			Account{
+				AOR: "sip:100@carrier.example", User: "100", Host: "carrier.example", Username: "100", Realm: "r", HA1MD5: someHash,
+				Register: true, Registrar: Registrar{FQDN: "reg.carrier.example", Port: 5070}, Expires: time.Hour,
+			},
+		},
+	} {
+		table, err := Compile(accountDocument(c.spec), Version{Cluster: "test", Generation: 1, Revision: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := *table.Members()[0].Account; got != c.want {
+			t.Errorf("%+v gives %#v of %q to %q", c.spec, got, got.Username, got.Registrar.FQDN)
+		}
+	}
+}
+
+// TestAccountSecretsStayInside: an account in a log line or an error shows no hash.
+func TestAccountSecretsStayInside(t *testing.T) {
+	a := Account{AOR: "sip:100@carrier.example", HA1MD5: someHash}
+	for _, text := range []string{fmt.Sprint(a), fmt.Sprintf("%v %+v %#v %s", a, a, a, a), a.LogValue().String()} {
+		if strings.Contains(text, someHash) {
+			t.Errorf("shows the hash: %s", text)
+		}
+	}
+}
