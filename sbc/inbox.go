@@ -7,6 +7,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 const (
@@ -15,24 +16,24 @@ const (
 	maxQueue = 1 << 16
 	// keepQueue is the room that an empty queue keeps.
 	keepQueue = 1 << 10
-	// lateAfter is how long an INVITE may have waited for its shard. With
-	// latePatience it stays below T1, so that a sender that is refused hears
-	// of it before it repeats.
-	lateAfter = 100 * time.Millisecond
-	// latePatience is for how long a shard works on INVITEs that are late
-	// before it refuses them: what piled up during a pause of the machine is
-	// gone by then, an overload is not.
-	latePatience = 200 * time.Millisecond
+	// lastShare is the part of a shard's turn that the last queue has while the
+	// others have more than enough: what waits there is answered, if only by a 503.
+	lastShare = 4
 )
 
 // inbox is what waits for a shard. What belongs to something that exists goes
-// first; what would begin a call waits behind it, so that an overloaded node
-// finishes calls instead of taking on more than it can finish.
+// first, and emergency calls of those we know; what would begin a call waits
+// behind it, so that an overloaded node finishes calls instead of taking on more
+// than it can finish; registrations and the rest wait behind the calls.
 type inbox struct {
 	mu      sync.Mutex
 	first   queue // responses, ACKs, requests inside dialogs, our own events
-	fresh   queue // requests that may begin something
+	fresh   queue // requests that may begin a call, and what must stay in order with them
+	last    queue // requests that begin something else
 	dropped uint64
+	// table is what emergency calls of known sources are found by: they go first
+	// although they begin a call (DEC-17). nil finds none.
+	table func() *trunkgroup.Table
 }
 
 // queue is a ring of events in the order of their arrival.
@@ -91,8 +92,13 @@ func (b *inbox) packet(now time.Time, p b2bua.Packet) {
 
 func (b *inbox) add(now time.Time, p b2bua.Packet) {
 	q := &b.first
-	if begins(p.Message) {
-		q = &b.fresh
+	switch classOf(p.Message) {
+	case classFresh:
+		if b.table == nil || !b2bua.TrunkEmergency(b.table(), &p) {
+			q = &b.fresh
+		}
+	case classLast:
+		q = &b.last
 	}
 	if !q.push(event{kind: evPacket, packet: p, at: now}) {
 		b.dropped++
@@ -110,13 +116,15 @@ func (b *inbox) event(e event) bool {
 	return true
 }
 
-// take moves up to n events to dst, the fresh ones last.
+// take moves up to n events to dst, queue by queue. The last one gets its share
+// also while there are calls enough to fill the turn.
 func (b *inbox) take(dst []event, n int) []event {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	end := len(dst) + n
 	dst = b.first.take(dst, n)
-	dst = b.fresh.take(dst, n-len(dst))
-	b.mu.Unlock()
-	return dst
+	dst = b.fresh.take(dst, max(0, end-len(dst)-min(b.last.n, n/lastShare)))
+	return b.last.take(dst, end-len(dst))
 }
 
 func (b *inbox) lost() uint64 {
@@ -125,37 +133,28 @@ func (b *inbox) lost() uint64 {
 	return b.dropped
 }
 
-// begins tells whether a message may begin something: a request without To tag,
-// but for those that end or confirm what there is. A CANCEL stays behind the
-// INVITE that it may follow closely: ahead of it, it would find nothing, and the
-// call would ring for a caller who is gone.
-func begins(m *sip.Message) bool {
+// class says in which queue a message waits.
+type class uint8
+
+const (
+	classFirst class = iota
+	classFresh
+	classLast
+)
+
+// classOf tells what a message may begin: nothing, a call, or something else. A
+// CANCEL stays behind the INVITE that it may follow closely: ahead of it, it
+// would find nothing, and the call would ring for a caller who is gone. Probes
+// wait with the calls: what they measure is what a call would meet.
+func classOf(m *sip.Message) class {
 	if !m.IsRequest() || len(m.ToTag()) > 0 {
-		return false
+		return classFirst
 	}
 	switch m.Method() {
 	case sip.ACK, sip.BYE:
-		return false
+		return classFirst
+	case sip.INVITE, sip.CANCEL, sip.OPTIONS:
+		return classFresh
 	}
-	return true
-}
-
-// overload decides which INVITEs a shard refuses.
-type overload struct {
-	since time.Time // the shard has met nothing but late ones since then; zero = it is in time
-}
-
-// refuses takes the next event of the fresh queue and tells whether to refuse
-// it: when it is a late INVITE and lateness is no passing thing.
-func (o *overload) refuses(now time.Time, e *event) bool {
-	switch {
-	case !begins(e.packet.Message):
-		return false
-	case now.Sub(e.at) <= lateAfter:
-		o.since = time.Time{}
-		return false
-	case o.since.IsZero():
-		o.since = now
-	}
-	return now.Sub(o.since) > latePatience && e.packet.Message.Method() == sip.INVITE
+	return classLast
 }

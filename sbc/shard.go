@@ -68,10 +68,12 @@ type shard struct {
 func newShard(s *Server, index uint8) *shard {
 	var seed [32]byte
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
-	return &shard{
+	sh := &shard{
 		server: s, index: index, batch: s.set.NewBatch(), wake: make(chan struct{}, 1),
 		rng: mathrand.NewChaCha8(seed), traffic: s.cfg.Traffic(int(index)),
 	}
+	sh.inbox.table, sh.overload.known = s.table, s.registered
+	return sh
 }
 
 // deliver queues received messages, in order.

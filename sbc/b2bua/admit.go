@@ -114,18 +114,18 @@ func appendUses(uses []limit.Use, s limit.Scope, name string) []limit.Use {
 
 // emergency reports whether the call is one that no limit applies to (DEC-17).
 // Who gets here is identified: strangers are refused before.
-func (c *Call) emergency() bool {
-	switch c.called {
-	case "911", "112", "999", "000":
-		return true
-	}
-	return false
-}
+func (c *Call) emergency() bool { return emergencyNumber([]byte(c.called)) }
 
 // admitted reports whether the call may begin its hunt. When it has to wait, it
 // is routed again at the end of the wait: the configuration may be another then.
 func (c *Call) admitted(who caller) bool {
-	if c.token.yes || c.uses != nil || c.emergency() {
+	if c.token.yes || c.uses != nil {
+		return true
+	}
+	if c.emergency() {
+		// Never refused, always counted: whoever dials many of these has a
+		// fault or means harm, and somebody should look (DEC-17).
+		c.s.env.Count(Event{Kind: EventEmergency, Group: c.ingress})
 		return true
 	}
 	uses := c.originUses()

@@ -116,6 +116,7 @@ const (
 	EventAuthFailure
 	EventLoop
 	EventPassed
+	EventEmergency
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -138,6 +139,10 @@ type Event struct {
 	Dialed, Final bool
 	// Answered tells whether the call was, for EventCallEnded.
 	Answered bool
+	// Source is who failed, for EventAuthFailure, and Proven whether it is
+	// really there: a stream, or a datagram that answers a challenge we sent it.
+	Source netip.AddrPort
+	Proven bool
 	// Value is seconds for EventPDD and for EventCallEnded (answered time).
 	Value float64
 }

@@ -53,7 +53,7 @@ func (s *Shard) begin(p *Packet, key uint64) {
 		s.reject(p, key, code, extra)
 		return
 	}
-	if len(s.calls) >= s.cfg.MaxCalls {
+	if !s.room(p, &who) {
 		s.reject(p, key, 503, "Retry-After: 5\r\n")
 		return
 	}
@@ -104,35 +104,6 @@ func (s *Shard) identify(p *Packet) (caller, bool) {
 		return caller{provider: match.Provider, customer: match.Customer, prefix: match.Prefix}, true
 	}
 	return s.authenticate(p, table)
-}
-
-// authenticate asks an unknown source for digest credentials (P-11, P-29).
-// Every failure gets the same answer: a fresh challenge.
-func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) {
-	m := p.Message
-	if s.cfg.Verifier == nil {
-		s.refuse(p, 403, "", "")
-		return caller{}, false
-	}
-	var r auth.Result
-	m.EachOf(sip.Authorization, func(v []byte) bool {
-		r = s.cfg.Verifier.Verify(s.now, p.Source.Addr().Unmap(), m.Method(), m.RequestURI(), v, table.MatchCredential)
-		return r.Outcome == auth.None
-	})
-	if r.Outcome == auth.OK {
-		return caller{customer: r.Group, user: r.Username, nonce: r.Use}, true
-	}
-	if r.Outcome != auth.None {
-		s.env.Count(Event{Kind: EventAuthFailure, Reason: r.Reason})
-	}
-	var b strings.Builder
-	for _, ch := range s.cfg.Verifier.Challenges(s.now, p.Source.Addr().Unmap(), r.Outcome == auth.Stale) {
-		b.WriteString("WWW-Authenticate: ")
-		b.WriteString(ch)
-		b.WriteString("\r\n")
-	}
-	s.refuse(p, 401, "", b.String())
-	return caller{}, false
 }
 
 // screen refuses what a request asks for and we do not do. Extra is complete

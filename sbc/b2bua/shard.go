@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"encoding/binary"
+	"strconv"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -145,22 +146,38 @@ func (s *Shard) Receive(now time.Time, p *Packet) {
 	s.response(p)
 }
 
-// Shed takes an INVITE that waited for too long before the shard got to it. One
-// that is known is absorbed as ever; one that would begin a call is refused
-// without a trace, so that its caller goes elsewhere at once instead of adding
-// to the queue by repeating it.
+// Shed takes a request that waited for too long before the shard got to it. One
+// that is known is absorbed as ever; one that would begin something is refused
+// without a trace, so that its sender goes elsewhere at once instead of adding
+// to the queue by repeating it. What may be an emergency call is looked at like
+// any other request (DEC-17): its caller has yet to be identified.
 func (s *Shard) Shed(now time.Time, p *Packet) {
 	s.now, s.hot = now, nil
-	if _, elsewhere := s.open[s.openKey(p.Message)]; elsewhere {
+	m := p.Message
+	if m.Method() == sip.INVITE && s.mayBeEmergency(p) {
+		s.request(p)
+		return
+	}
+	if _, elsewhere := s.open[s.openKey(m)]; elsewhere {
 		s.request(p) // another node has it, and may have to answer it
 		return
 	}
-	if s.repeated(s.serverKey(p.Message, p.Message.Method())) {
+	if s.repeated(s.serverKey(m, m.Method())) {
 		return
 	}
 	s.env.Count(Event{Kind: EventReject, Reason: "overload"})
+	retry := s.retrySoon()
+	if m.Method() != sip.INVITE {
+		retry = s.retrySpread()
+	}
 	var tag [16]byte
-	s.env.Send(replyTo(p), s.response1(p, 503, "", s.hashTag(&tag, p.Message), []byte(s.retrySoon())), 0)
+	s.env.Send(replyTo(p), s.response1(p, 503, "", s.hashTag(&tag, m), []byte(retry)), 0)
+}
+
+// retrySpread is a Retry-After of five to thirty seconds for registrations: a
+// storm of them comes back as a drizzle.
+func (s *Shard) retrySpread() string {
+	return "Retry-After: " + strconv.FormatUint(5+s.env.Random()%26, 10) + "\r\n"
 }
 
 // retrySoon is a Retry-After of one to three seconds, spread so that those who

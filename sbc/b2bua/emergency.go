@@ -1,0 +1,102 @@
+package b2bua
+
+import (
+	"bytes"
+
+	"github.com/tandem-sbc/tandem/sbc/number"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// emergencyRoom is how many times its calls a shard holds when what comes on top
+// are emergency calls: no limit applies to these (DEC-17), memory has an end.
+const emergencyRoom = 2
+
+// emergencyNumber reports whether a number, in the form that the numbering
+// policy gave it, is one that no limit applies to (DEC-17).
+func emergencyNumber(e164 []byte) bool {
+	switch string(e164) {
+	case "911", "112", "999", "000":
+		return true
+	}
+	return false
+}
+
+// emergencyUser reports whether the user of a Request-URI is an emergency number
+// to a group: behind the tech prefix of its source, by its numbering policy.
+func emergencyUser(g *trunkgroup.Group, prefix string, user []byte) bool {
+	if g == nil || !endsLikeEmergency(user) {
+		return false
+	}
+	if rest, ok := bytes.CutPrefix(user, []byte(prefix)); ok && len(rest) > 0 {
+		user = rest
+	}
+	e164, err := number.Normalise(g.Numbering, user)
+	return err == nil && emergencyNumber(e164)
+}
+
+// endsLikeEmergency tells most other numbers from emergency numbers at no cost.
+func endsLikeEmergency(user []byte) bool {
+	if end := bytes.IndexByte(user, ';'); end >= 0 {
+		user = user[:end]
+	}
+	return len(user) >= 3 && emergencyNumber(user[len(user)-3:])
+}
+
+// TrunkEmergency reports whether a request is an emergency call of a trunk that
+// is identified by its source, or of a peer site. Nobody else is believed: a
+// stranger who dials 911 is a stranger (DEC-17). It may be called by any
+// goroutine and does not allocate for other calls.
+func TrunkEmergency(t *trunkgroup.Table, p *Packet) bool {
+	m := p.Message
+	if t == nil || m.Method() != sip.INVITE || len(m.ToTag()) > 0 {
+		return false
+	}
+	uri, err := sip.ParseURI(m.RequestURI())
+	if err != nil || !endsLikeEmergency(uri.User) {
+		return false
+	}
+	if p.Peer != "" {
+		return true // its token is checked like any other
+	}
+	match, ok := t.MatchSource(trunkgroup.SourceKey{
+		Local: p.Local, Source: p.Source, Transport: p.Transport, User: uri.User,
+	})
+	if !ok {
+		return false
+	}
+	return emergencyUser(match.Provider, match.Prefix, uri.User) || emergencyUser(match.Customer, match.Prefix, uri.User)
+}
+
+// mayBeEmergency reports whether to look closer at an INVITE that would be
+// refused unread: it is an emergency call of a trunk, or somebody dials exactly
+// an emergency number and may prove by digest to be a customer.
+func (s *Shard) mayBeEmergency(p *Packet) bool {
+	uri, err := sip.ParseURI(p.Message.RequestURI())
+	if err != nil || !endsLikeEmergency(uri.User) {
+		return false
+	}
+	if emergencyNumber(uri.User) {
+		return true
+	}
+	table, _ := s.env.Routing()
+	return TrunkEmergency(table, p)
+}
+
+// room reports whether the shard may hold one more call of this caller.
+func (s *Shard) room(p *Packet, who *caller) bool {
+	if len(s.calls) < s.cfg.MaxCalls {
+		return true
+	}
+	if len(s.calls) >= emergencyRoom*s.cfg.MaxCalls {
+		return false
+	}
+	if who.token != nil {
+		return emergencyNumber([]byte(who.token.Called))
+	}
+	uri, err := sip.ParseURI(p.Message.RequestURI())
+	if err != nil {
+		return false
+	}
+	return emergencyUser(who.provider, who.prefix, uri.User) || emergencyUser(who.customer, who.prefix, uri.User)
+}
