@@ -103,6 +103,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 		PassiveCodes:  Causes(s.PassiveCodes...),
 		ExhaustedCode: s.ExhaustedCode,
 		MaxAttempts:   s.MaxAttempts,
+		ACL:           compileACL(s.ACL),
 		Limits:        compileLimits(s.Limits),
 		Monitoring:    compileMonitoring(s.Monitoring),
 		Numbering:     compileNumbering(s.Numbering),
@@ -140,8 +141,8 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 		Disabled:   s.Disabled,
 		Limits:     compileLimits(s.Limits),
 	}
-	sites := []string{m.Site}
 	m.Account = compileAccount(s.Account, m.Transport)
+	sites := []string{m.Site}
 	switch {
 	case s.Registration != nil:
 		m.Registration = compileRegistration(s.Registration)

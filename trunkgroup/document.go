@@ -27,6 +27,7 @@ type GroupSpec struct {
 	Numbers      []string         `yaml:"numbers,omitempty" json:"numbers,omitempty"`         // called numbers, see ParsePattern
 	Sources      []SourceSpec     `yaml:"sources,omitempty" json:"sources,omitempty"`         // a provider without any: the addresses of its members
 	Credentials  []CredentialSpec `yaml:"credentials,omitempty" json:"credentials,omitempty"` // digest users
+	ACL          ACLSpec          `yaml:"acl,omitempty" json:"acl,omitzero"`                  // where its callers and registrations may come from; default anywhere
 	RoutePlan    string           `yaml:"route_plan,omitempty" json:"route_plan,omitempty"`   // none: all providers in document order (P-12)
 	Distribution DistributionSpec `yaml:"distribution,omitempty" json:"distribution,omitzero"`
 	Monitoring   MonitoringSpec   `yaml:"monitoring,omitempty" json:"monitoring,omitzero"`
@@ -118,8 +119,8 @@ type MemberSpec struct {
 	Priority     int               `yaml:"priority,omitempty" json:"priority,omitempty" zero:"ok"` // lower first; default 0
 	Disabled     bool              `yaml:"disabled,omitempty" json:"disabled,omitempty"`
 	Limits       LimitsSpec        `yaml:"limits,omitempty" json:"limits,omitzero"`
-}
 	Account      *AccountSpec      `yaml:"account,omitempty" json:"account,omitempty"` // of a carrier: what it lets us log in with
+}
 
 // RoutePlanSpec orders providers by the called number.
 type RoutePlanSpec struct {

@@ -98,12 +98,17 @@ func (e *explainer) identify() (SourceMatch, bool) {
 			return tuple.match, true
 		}
 		e.say("source", "%s over %s matches no source", k.Source, k.Transport)
+		e.keptOut(&k)
 		e.nearest(k.Source.Addr())
 	}
 	if e.q.Username != "" {
 		if _, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
 			e.say("source", "digest user %q of realm %q belongs to group %s", e.q.Username, e.q.Realm, g.Name)
-			return SourceMatch{Customer: g}, true
+			if !k.Source.IsValid() || g.ACL.Admits(k.Source.Addr()) {
+				return SourceMatch{Customer: g}, true
+			}
+			e.say("source", "the acl of group %s keeps %s out: 401 with a challenge", g.Name, k.Source.Addr())
+			return SourceMatch{}, false
 		}
 		e.say("source", "nobody has digest user %q of realm %q", e.q.Username, e.q.Realm)
 	}

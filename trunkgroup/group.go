@@ -23,6 +23,7 @@ type Group struct {
 	Monitoring    Monitoring
 	Numbering     Numbering
 	Credentials   []Credential
+	ACL           *ACL   // nil admits everybody
 	Fraud         *Fraud // of the customer; nil when nothing is bounded
 
 	sites map[string]*siteMembers
@@ -84,5 +85,5 @@ type Member struct {
 	Priority     int    // lower first
 	Disabled     bool   // by the document
 	Limits       Limits
-}
 	Account      *Account // what it lets us log in with; nil for most
+}

@@ -46,7 +46,17 @@ type tuple struct {
 	match SourceMatch
 }
 
-func (t *tuple) fits(k *SourceKey) bool {
+// fits tells whether a request comes from this source, and may.
+func (t *tuple) fits(k *SourceKey) bool { return t.covers(k) && t.admits(k.Source.Addr()) }
+
+// admits asks the access lists of those whose source it is, of both when a
+// carrier is a customer as well.
+func (t *tuple) admits(a netip.Addr) bool {
+	return (t.match.Provider == nil || t.match.Provider.ACL.Admits(a)) &&
+		(t.match.Customer == nil || t.match.Customer.ACL.Admits(a))
+}
+
+func (t *tuple) covers(k *SourceKey) bool {
 	return t.transport == k.Transport &&
 		(t.port == 0 || t.port == k.Source.Port()) &&
 		(!t.local.IsValid() || t.local == k.Local) &&
@@ -55,8 +65,8 @@ func (t *tuple) fits(k *SourceKey) bool {
 
 // MatchSource returns who sent a request. The most specific tuple wins,
 // whatever its role (DEC-18): the longest CIDR, then a port before any port,
-// then a local address before any, then the longest tech prefix. It does not
-// allocate.
+// then a local address before any, then the longest tech prefix. A group whose
+// ACL keeps the address out is not asked. It does not allocate.
 func (t *Table) MatchSource(k SourceKey) (SourceMatch, bool) {
 	tuple, _ := t.sources.find(&k)
 	if tuple == nil {

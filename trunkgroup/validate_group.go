@@ -18,6 +18,7 @@ func (v *validator) groups() {
 		}
 		v.role(path, g)
 		v.customer(path, g)
+		v.acl(path+".acl", &g.ACL)
 		v.codes(path+".advance_on", g.AdvanceOn, true)
 		v.codes(path+".handoff_on", g.HandoffOn, true)
 		v.codes(path+".passive_codes", g.PassiveCodes, false)

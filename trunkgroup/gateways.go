@@ -1,0 +1,73 @@
+package trunkgroup
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/gaissmai/bart"
+)
+
+// Gateways knows from which addresses the far ends of the groups send: their
+// sources, and what their members resolve to (G-06). Ports are ignored. Over TCP
+// and TLS such an address is proof; over UDP, where senders can lie, a hint. It
+// never changes.
+type Gateways struct {
+	networks bart.Table[[]*Group]
+}
+
+// NewGateways collects the addresses of all groups; v may be nil, and then members
+// by name are unknown.
+func NewGateways(t *Table, v *View) *Gateways {
+	x := &Gateways{}
+	for _, g := range t.groups {
+		for _, s := range t.document.TrunkGroups[g.Index].Sources {
+			if p, err := parseNetwork(s.IP); err == nil {
+				x.add(p, g)
+			}
+		}
+		for _, m := range g.Members {
+			if m.Addr.IsValid() {
+				x.host(m.Addr, g)
+			}
+			if v == nil || m.Index >= len(v.Addrs) {
+				continue
+			}
+			for _, a := range v.Addrs[m.Index] {
+				x.host(a, g)
+			}
+		}
+	}
+	return x
+}
+
+func (x *Gateways) host(a netip.AddrPort, g *Group) {
+	ip := a.Addr().Unmap().WithZone("")
+	x.add(netip.PrefixFrom(ip, ip.BitLen()), g)
+}
+
+func (x *Gateways) add(p netip.Prefix, g *Group) {
+	groups, _ := x.networks.Get(p)
+	if !slices.Contains(groups, g) {
+		x.networks.Insert(p, append(slices.Clip(groups), g))
+	}
+}
+
+// Any tells whether some group's far ends send from the address. It does not
+// allocate.
+func (x *Gateways) Any(a netip.Addr) bool {
+	return x != nil && x.networks.Contains(a.Unmap().WithZone(""))
+}
+
+// From tells whether a group's far ends send from the address (G-06).
+func (x *Gateways) From(g *Group, a netip.Addr) bool {
+	if x == nil {
+		return false
+	}
+	a = a.Unmap().WithZone("")
+	for _, groups := range x.networks.Supernets(netip.PrefixFrom(a, a.BitLen())) {
+		if slices.Contains(groups, g) {
+			return true
+		}
+	}
+	return false
+}
