@@ -5,18 +5,25 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// algorithm is a digest hash of RFC 7616 section 6.1, without the session variants. Challenges offer SHA-256, which RFC 8760 asks for, and
-// MD5, which serves the equipment that has nothing else.
+// algorithm is a digest hash of RFC 7616 section 6.1, without the session variants. Challenges offer SHA-256, which RFC 8760 asks for,
+// SHA-512-256, and MD5, which serves the equipment that has nothing else.
 type algorithm uint8
 
 const (
 	algorithmNone algorithm = iota
 	algorithmMD5
 	algorithmSHA256
-	algorithmSHA512256 // known, not offered
+	algorithmSHA512256
 )
+
+// name is how documents and challenges write it.
+func (a algorithm) name() string {
+	return [...]string{"", trunkgroup.AlgorithmMD5, trunkgroup.AlgorithmSHA256, trunkgroup.AlgorithmSHA512256}[a]
+}
 
 // parseAlgorithm reads the algorithm parameter; none means MD5 (RFC 7616 section 3.4).
 func parseAlgorithm(v []byte) algorithm {
@@ -58,6 +65,7 @@ func (a algorithm) appendResponse(dst, ha1 []byte, method string, p *params) []b
 	b = append(b, p.uri...)
 	var ha2 [2 * sha256.Size]byte
 	h2 := a.appendHash(ha2[:0], b)
+	p.hashes++
 
 	var buf [scratch]byte
 	b = append(buf[:0], ha1...)
@@ -73,5 +81,6 @@ func (a algorithm) appendResponse(dst, ha1 []byte, method string, p *params) []b
 		b = append(b, ':')
 	}
 	b = append(b, h2...)
+	p.hashes++
 	return a.appendHash(dst, b)
 }

@@ -9,7 +9,7 @@ import (
 func TestDEC25_NoncesSurviveAKeyRotation(t *testing.T) {
 	fresh := []byte("fedcba9876543210fedcba9876543210")
 	v := newTestVerifier(t, Options{})
-	challenge := v.Challenges(testStart, testSource, false)[0]
+	challenge := challenges(v, testStart, false)[0]
 	use := func(count int) Result {
 		return ask(v, testStart, answer(t, challenge, "acme", "s3cret", "INVITE", testURI, count))
 	}
@@ -34,7 +34,7 @@ func TestDEC25_NoncesSurviveAKeyRotation(t *testing.T) {
 	if r := use(3); r.Outcome != Stale || r.Reason != ReasonNonce {
 		t.Errorf("the old key is removed: %v %s", r.Outcome, r.Reason)
 	}
-	challenge = v.Challenges(testStart, testSource, true)[0]
+	challenge = challenges(v, testStart, true)[0]
 	if r := use(1); r.Outcome != OK {
 		t.Errorf("the new challenge: %v %s", r.Outcome, r.Reason)
 	}

@@ -12,6 +12,7 @@ type params struct {
 	username, realm, nonce, uri, response []byte
 	algorithm, cnonce, qop, nc, userhash  []byte
 	extended                              bool // username* was given (RFC 7616 section 3.4.4); it is not supported
+	hashes                                int  // digests that were computed for it
 }
 
 // parse reads an Authorization value. digest is false for another scheme than Digest. Unknown parameters are skipped, a repeated known one

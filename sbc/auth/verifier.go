@@ -41,15 +41,25 @@ func (o Outcome) String() string {
 // Reasons of a Stale or Denied outcome, for metrics and logs.
 const (
 	ReasonMalformed   = "malformed"    // the header cannot be read
-	ReasonUnsupported = "unsupported"  // an algorithm or a form of the username that we do not offer
+	ReasonUnsupported = "unsupported"  // an algorithm or a form of the username that is never offered
 	ReasonQOP         = "qop"          // no qop, or another than auth
 	ReasonURI         = "uri"          // the digest covers another Request-URI
-	ReasonUnknownUser = "unknown_user" // no such user, or no secret for this algorithm
+	ReasonUnknownUser = "unknown_user" // no such user in the realm
+	ReasonAlgorithm   = "algorithm"    // the user has no secret for this algorithm or must not use it: a downgrade, or a missing hash
 	ReasonDigest      = "digest"       // wrong secret
 	ReasonNonce       = "nonce"        // right digest over a nonce that is not ours, or was given to another source
 	ReasonExpired     = "expired"      // right digest over an old nonce
 	ReasonReplay      = "replay"       // right digest, but the nonce count did not rise
 )
+
+// Request is what the credentials of one request are judged by.
+type Request struct {
+	Source netip.Addr // where it came from
+	Method string
+	URI    []byte // its Request-URI as it was received
+	Realm  string // that its challenge names
+	Lookup Lookup // finds its credential
+}
 
 // Result is the verdict on one Authorization value. Group and Credential are set when Outcome is OK only.
 type Result struct {
@@ -59,6 +69,11 @@ type Result struct {
 	Credential *trunkgroup.Credential
 	// Username is what the caller claims: trust it when Outcome is OK.
 	Username string
+	// Proven tells, whatever the outcome, that the nonce was minted for this source and has not expired: whoever sends from there has
+	// received there, so that a datagram's source is not forged.
+	Proven bool
+	// Hashes is how many digests were computed. It is the same for known and unknown users, so that the time tells nothing either.
+	Hashes int
 	// Use is what was spent. It belongs to the cluster's entry of the open INVITE, which is how a replay at another node is refused
 	// (DEC-25).
 	Use Use
@@ -91,7 +106,7 @@ type Options struct {
 	ClockOffset time.Duration
 }
 
-// Verifier mints challenges and judges answers for one realm.
+// Verifier mints challenges and judges answers, for every realm under the same key.
 type Verifier struct {
 	realm  string
 	opts   Options
@@ -99,10 +114,11 @@ type Verifier struct {
 	unique atomic.Uint64
 	counts *counts
 	// decoy stands in for the secret of an unknown user, so that the same work is done for him.
-	decoy [algorithmSHA256 + 1]string
+	decoy [algorithmSHA512256 + 1]string
 }
 
-// New makes a verifier under the cluster key. Every node of the cluster uses the same key and realm.
+// New makes a verifier under the cluster key, which every node of the cluster uses. Realm is this node's own, for hosts that are no
+// realm of a credential.
 func New(key []byte, realm string, opts Options) (*Verifier, error) {
 	if opts.MaxNonces <= 0 {
 		opts.MaxNonces = 1 << 18
@@ -119,7 +135,7 @@ func New(key []byte, realm string, opts Options) (*Verifier, error) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("tandem decoy secret"))
 	decoy := hex.EncodeToString(mac.Sum(nil))
-	v.decoy[algorithmMD5], v.decoy[algorithmSHA256] = decoy[:32], decoy
+	v.decoy[algorithmMD5], v.decoy[algorithmSHA256], v.decoy[algorithmSHA512256] = decoy[:32], decoy, decoy
 	return v, nil
 }
 
@@ -137,78 +153,67 @@ func (v *Verifier) SetKeys(key []byte, older ...[]byte) error {
 	return nil
 }
 
-// Realm is the realm of the challenges.
+// Realm is the node's own realm.
 func (v *Verifier) Realm() string { return v.realm }
 
-// Challenges returns the values of the two WWW-Authenticate headers of a 401, the preferred one first (RFC 8760): SHA-256,
-// then MD5. Both carry the same fresh nonce, bound to the source.
-func (v *Verifier) Challenges(now time.Time, source netip.Addr, stale bool) [2]string {
-	now = now.Add(v.opts.ClockOffset)
-	b := make([]byte, 0, 2*(len(v.realm)+128))
-	b = append(b, `Digest realm="`...)
-	for i := range len(v.realm) {
-		if c := v.realm[i]; c == '"' || c == '\\' {
-			b = append(b, '\\')
-		}
-		b = append(b, v.realm[i])
-	}
-	b = append(b, `", nonce="`...)
-	b = v.mint.Load().list[0].mint(b, uint32(now.Unix()), v.unique.Add(1), source)
-	b = append(b, `", qop="auth"`...)
-	if stale {
-		b = append(b, `, stale=true`...)
-	}
-	b = append(b, `, algorithm=`...)
-	head := string(b)
-	return [2]string{head + "SHA-256", head + "MD5"}
-}
-
-// Verify judges one Authorization value of a request that came from source. ruri is the Request-URI as it was received, lookup finds the
-// credential. Only the outcome may show on the wire.
-func (v *Verifier) Verify(now time.Time, source netip.Addr, method string, ruri, authorization []byte, lookup Lookup) Result {
+// Verify judges one Authorization value of a request. Only the outcome may show on the wire.
+func (v *Verifier) Verify(now time.Time, req *Request, authorization []byte) Result {
 	now = now.Add(v.opts.ClockOffset)
 	p, digest, err := parse(authorization)
 	switch {
 	case !digest:
 		return Result{Outcome: None}
 	case err != nil:
-		return denied(ReasonMalformed, "")
-	case string(unescape(p.realm)) != v.realm:
+		return Result{Outcome: Denied, Reason: ReasonMalformed}
+	case string(unescape(p.realm)) != req.Realm:
 		return Result{Outcome: None}
 	}
-	username := string(unescape(p.username))
+	r := Result{Outcome: Denied, Username: string(unescape(p.username))}
+	second, mark, minted := v.mint.Load().check(p.nonce, req.Source)
+	r.Proven = minted && alive(second, now)
 	hash := parseAlgorithm(p.algorithm)
 	count, qop := p.count()
 	switch {
-	case hash == algorithmNone || hash > algorithmSHA256 || p.extended || equalFold(p.userhash, "true"):
-		return denied(ReasonUnsupported, username)
+	case hash == algorithmNone || p.extended || equalFold(p.userhash, "true"):
+		r.Reason = ReasonUnsupported
 	case !qop || p.qop == nil && !v.opts.AllowNoQOP:
-		return denied(ReasonQOP, username)
-	case !sameURI(p.uri, ruri):
-		return denied(ReasonURI, username)
+		r.Reason = ReasonQOP
+	case !sameURI(p.uri, req.URI):
+		r.Reason = ReasonURI
+	}
+	if r.Reason != "" {
+		return r
 	}
 
-	credential, group := lookup(v.realm, username)
-	secret := secretOf(credential, hash)
-	known := secret != ""
-	if !known {
+	credential, group := req.Lookup(req.Realm, r.Username)
+	secret := ""
+	if credential != nil {
+		secret = credential.HA1(hash.name())
+	}
+	usable := secret != ""
+	if !usable {
 		secret = v.decoy[hash]
 	}
-	second, mark, minted := v.mint.Load().check(p.nonce, source)
-	right := v.right(hash, secret, method, &p)
+	right := v.right(hash, secret, req.Method, &p)
+	r.Hashes = p.hashes
 	switch {
-	case !known:
-		return denied(ReasonUnknownUser, username)
+	case credential == nil:
+		r.Reason = ReasonUnknownUser
+	case !usable:
+		r.Reason = ReasonAlgorithm
 	case !right:
-		return denied(ReasonDigest, username)
+		r.Reason = ReasonDigest
 	case !minted:
-		return stale(ReasonNonce, username)
+		r.Outcome, r.Reason = Stale, ReasonNonce
 	case !alive(second, now):
-		return stale(ReasonExpired, username)
+		r.Outcome, r.Reason = Stale, ReasonExpired
 	case !v.counts.use(mark, second, count, now):
-		return stale(ReasonReplay, username)
+		r.Outcome, r.Reason = Stale, ReasonReplay
+	default:
+		r.Outcome, r.Group, r.Credential = OK, group, credential
+		r.Use = Use{Nonce: mark, Second: second, Count: count}
 	}
-	return Result{Outcome: OK, Group: group, Credential: credential, Username: username, Use: Use{Nonce: mark, Second: second, Count: count}}
+	return r
 }
 
 // right computes the response and compares it in constant time.
@@ -244,24 +249,4 @@ func (p *params) count() (nc uint32, ok bool) {
 		}
 	}
 	return nc, nc > 0
-}
-
-// secretOf is the stored HA1 for a hash, "" for none.
-func secretOf(c *trunkgroup.Credential, hash algorithm) string {
-	switch {
-	case c == nil:
-		return ""
-	case hash == algorithmSHA256:
-		return c.HA1SHA256
-	default:
-		return c.HA1MD5
-	}
-}
-
-func denied(reason, username string) Result {
-	return Result{Outcome: Denied, Reason: reason, Username: username}
-}
-
-func stale(reason, username string) Result {
-	return Result{Outcome: Stale, Reason: reason, Username: username}
 }

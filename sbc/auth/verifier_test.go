@@ -25,11 +25,33 @@ var (
 	testUsers  = map[string]*trunkgroup.Credential{
 		"acme": {
 			Username: "acme", Realm: testRealm, HA1MD5: ha1Of("MD5", "acme", testRealm, "s3cret"),
-			HA1SHA256: ha1Of("SHA-256", "acme", testRealm, "s3cret"),
+			HA1SHA256: ha1Of("SHA-256", "acme", testRealm, "s3cret"), HA1SHA512256: ha1Of("SHA-512-256", "acme", testRealm, "s3cret"),
+			Algorithms: trunkgroup.AlgorithmNames(),
 		},
-		"modern": {Username: "modern", Realm: testRealm, HA1SHA256: ha1Of("SHA-256", "modern", testRealm, "s3cret")},
+		"modern": {
+			Username: "modern", Realm: testRealm, HA1SHA256: ha1Of("SHA-256", "modern", testRealm, "s3cret"),
+			Algorithms: []string{trunkgroup.AlgorithmSHA256},
+		},
+		// Has the hash for MD5 and must not use it.
+		"strict": {
+			Username: "strict", Realm: testRealm, HA1SHA256: ha1Of("SHA-256", "strict", testRealm, "s3cret"),
+			HA1MD5: ha1Of("MD5", "strict", testRealm, "s3cret"), Algorithms: []string{trunkgroup.AlgorithmSHA256},
+		},
 	}
 )
+
+// challenges lists what v offers for the test's realm: SHA-256, SHA-512-256, MD5.
+func challenges(v *Verifier, now time.Time, stale bool) (list []string) {
+	ch := v.Challenge(now, testSource, testRealm, stale)
+	for _, a := range trunkgroup.AlgorithmNames() {
+		b := ch.Append(nil, a)
+		if len(b) != ch.Size(a) {
+			panic("a size is wrong")
+		}
+		list = append(list, string(b))
+	}
+	return list
+}
 
 func testLookup(realm, username string) (*trunkgroup.Credential, *trunkgroup.Group) {
 	if c := testUsers[username]; c != nil && realm == testRealm {
@@ -63,14 +85,19 @@ func answer(t testing.TB, challenge, user, password, method, uri string, count i
 
 // ask lets a verifier judge an INVITE.
 func ask(v *Verifier, now time.Time, authorization string) Result {
-	return v.Verify(now, testSource, "INVITE", []byte(testURI), []byte(authorization), testLookup)
+	return askFrom(v, now, testSource, testRealm, authorization)
+}
+
+func askFrom(v *Verifier, now time.Time, source netip.Addr, realm, authorization string) Result {
+	req := Request{Source: source, Method: "INVITE", URI: []byte(testURI), Realm: realm, Lookup: testLookup}
+	return v.Verify(now, &req, []byte(authorization))
 }
 
 // RFC 8760: one header field per algorithm, the most preferred first; the same nonce may stand in both.
 func TestRFC8760_Challenges(t *testing.T) {
 	v := newTestVerifier(t, Options{})
-	list := v.Challenges(testStart, testSource, false)
-	for i, want := range []string{"SHA-256", "MD5"} {
+	list := challenges(v, testStart, false)
+	for i, want := range []string{"SHA-256", "SHA-512-256", "MD5"} {
 		ch, err := digest.ParseChallenge(list[i])
 		if err != nil {
 			t.Fatal(err)
@@ -82,14 +109,14 @@ func TestRFC8760_Challenges(t *testing.T) {
 			t.Errorf("%s: %+v", want, got)
 		}
 	}
-	if again := v.Challenges(testStart, testSource, true); again[0] == list[0] || !strings.Contains(again[1], "stale=true") {
+	if again := challenges(v, testStart, true); again[0] == list[0] || !strings.Contains(again[2], "stale=true") {
 		t.Errorf("second challenge in one second: %s", again)
 	}
 }
 
 func TestVerify(t *testing.T) {
 	v := newTestVerifier(t, Options{})
-	list := v.Challenges(testStart, testSource, false)
+	list := challenges(v, testStart, false)
 	good := func(user, password string) string { return answer(t, list[0], user, password, "INVITE", testURI, 1) }
 	for _, c := range []struct {
 		name, header string
@@ -98,7 +125,8 @@ func TestVerify(t *testing.T) {
 	}{
 		{"wrong secret", good("acme", "guess"), Denied, ReasonDigest},
 		{"unknown user", good("nobody", "s3cret"), Denied, ReasonUnknownUser},
-		{"no secret for MD5", answer(t, list[1], "modern", "s3cret", "INVITE", testURI, 1), Denied, ReasonUnknownUser},
+		{"no secret for MD5", answer(t, list[2], "modern", "s3cret", "INVITE", testURI, 1), Denied, ReasonAlgorithm},
+		{"a downgrade that the user excludes", answer(t, list[2], "strict", "s3cret", "INVITE", testURI, 1), Denied, ReasonAlgorithm},
 		{"other method", answer(t, list[0], "acme", "s3cret", "REGISTER", testURI, 1), Denied, ReasonDigest},
 		{"other uri", answer(t, list[0], "acme", "s3cret", "INVITE", "sip:19005551234@sbc.example.net", 1), Denied, ReasonURI},
 		{"uri changed after signing", strings.Replace(answer(t, list[0], "acme", "s3cret", "INVITE", "sip:x@y", 1), "sip:x@y", testURI, 1), Denied, ReasonDigest},
@@ -107,7 +135,7 @@ func TestVerify(t *testing.T) {
 		{"empty", "", None, ""},
 		{"malformed", `Digest username="acme",realm="`, Denied, ReasonMalformed},
 		{"session variant", strings.Replace(good("acme", "s3cret"), "SHA-256", "SHA-256-sess", 1), Denied, ReasonUnsupported},
-		{"SHA-512-256", strings.Replace(good("acme", "s3cret"), "SHA-256", "SHA-512-256", 1), Denied, ReasonUnsupported},
+		{"another algorithm than it was computed with", strings.Replace(good("acme", "s3cret"), "SHA-256", "SHA-512-256", 1), Denied, ReasonDigest},
 		{"userhash", good("acme", "s3cret") + ", userhash=true", Denied, ReasonUnsupported},
 		{"extended username", good("acme", "s3cret") + ", username*=UTF-8''acme", Denied, ReasonUnsupported},
 		{"auth-int", strings.Replace(good("acme", "s3cret"), "qop=auth", "qop=auth-int", 1), Denied, ReasonQOP},
@@ -129,7 +157,7 @@ func TestVerify(t *testing.T) {
 // ATA-04, DEC-25: a nonce is valid on every node of the cluster, for the source that it was given to.
 func TestATA04_NonceOfAnotherNode(t *testing.T) {
 	one, two := newTestVerifier(t, Options{}), newTestVerifier(t, Options{})
-	header := answer(t, one.Challenges(testStart, testSource, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
+	header := answer(t, challenges(one, testStart, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
 	got := ask(two, testStart.Add(time.Second), header)
 	if got.Outcome != OK || got.Credential != testUsers["acme"] || got.Username != "acme" || got.Use.Count != 1 {
 		t.Fatalf("other node: %+v", got)
@@ -138,11 +166,10 @@ func TestATA04_NonceOfAnotherNode(t *testing.T) {
 	if again := ask(one, testStart.Add(time.Second), header); again.Use.Nonce != got.Use.Nonce || again.Use.Count != got.Use.Count {
 		t.Errorf("the nodes name the nonce differently: %+v, %+v", got, again)
 	}
-	if mapped := one.Verify(testStart, netip.MustParseAddr("::ffff:192.0.2.77"), "INVITE", []byte(testURI),
-		[]byte(header), testLookup); mapped.Reason != ReasonReplay {
+	if mapped := askFrom(one, testStart, netip.MustParseAddr("::ffff:192.0.2.77"), testRealm, header); mapped.Reason != ReasonReplay {
 		t.Errorf("mapped address: %+v", mapped)
 	}
-	other := two.Verify(testStart, netip.MustParseAddr("192.0.2.78"), "INVITE", []byte(testURI), []byte(header), testLookup)
+	other := askFrom(two, testStart, netip.MustParseAddr("192.0.2.78"), testRealm, header)
 	if other.Outcome != Stale || other.Reason != ReasonNonce {
 		t.Errorf("other source: %+v", other)
 	}
@@ -161,7 +188,7 @@ func TestATA04_NonceOfAnotherNode(t *testing.T) {
 // ATA-03: a repeated nc with a right digest asks for a fresh nonce and does not forbid the caller.
 func TestATA03_RepeatedCount(t *testing.T) {
 	v := newTestVerifier(t, Options{})
-	ch := v.Challenges(testStart, testSource, false)[0]
+	ch := challenges(v, testStart, false)[0]
 	for _, c := range []struct {
 		count int
 		want  Outcome
@@ -185,7 +212,7 @@ func TestDEC25_Lifetime(t *testing.T) {
 		{-301 * time.Second, Stale}, {-300 * time.Second, OK}, {0, OK}, {300 * time.Second, OK}, {600 * time.Second, OK}, {601 * time.Second, Stale},
 	} {
 		v := newTestVerifier(t, Options{})
-		ch := v.Challenges(testStart, testSource, false)[0]
+		ch := challenges(v, testStart, false)[0]
 		got := ask(v, testStart.Add(c.age), answer(t, ch, "acme", "s3cret", "INVITE", testURI, 1))
 		if got.Outcome != c.want || c.want == Stale && got.Reason != ReasonExpired {
 			t.Errorf("age %v: %+v", c.age, got)
@@ -200,7 +227,7 @@ func TestDEC25_Lifetime(t *testing.T) {
 func TestNoQOP(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		v := newTestVerifier(t, Options{AllowNoQOP: allowed})
-		ch := strings.Replace(v.Challenges(testStart, testSource, false)[1], `, qop="auth"`, "", 1)
+		ch := strings.Replace(challenges(v, testStart, false)[2], `, qop="auth"`, "", 1)
 		header := answer(t, ch, "acme", "s3cret", "INVITE", testURI, 0)
 		if strings.Contains(header, "qop") {
 			t.Fatalf("the peer sent %s", header)
@@ -217,18 +244,16 @@ func TestNoQOP(t *testing.T) {
 
 // A realm with a quote survives the header.
 func TestRealmIsQuoted(t *testing.T) {
-	v, err := New(testKey, `a"b\c`, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ch := v.Challenges(testStart, testSource, false)[1]
+	const realm = `a"b\c`
+	v := newTestVerifier(t, Options{})
+	ch := string(v.Challenge(testStart, testSource, realm, false).Append(nil, "MD5"))
 	if !strings.HasPrefix(ch, `Digest realm="a\"b\\c", `) {
 		t.Fatalf("challenge %s", ch)
 	}
 	nonce := ch[strings.Index(ch, `nonce="`)+len(`nonce="`):]
 	nonce = nonce[:strings.IndexByte(nonce, '"')]
 	header := fmt.Sprintf(`Digest username="u", realm="a\"b\\c", nonce="%s", uri="%s", nc=00000001, cnonce="c", qop=auth, response="0"`, nonce, testURI)
-	if got := ask(v, testStart, header); got.Outcome != Denied || got.Reason != ReasonUnknownUser {
+	if got := askFrom(v, testStart, testSource, realm, header); got.Outcome != Denied || got.Reason != ReasonUnknownUser {
 		t.Errorf("%+v", got)
 	}
 }
@@ -249,7 +274,7 @@ func TestDEC25_NonceOfANodeWhoseClockIsWrong(t *testing.T) {
 	} {
 		mints := newTestVerifier(t, Options{ClockOffset: tc.theirs})
 		judges := newTestVerifier(t, Options{ClockOffset: tc.ours})
-		header := answer(t, mints.Challenges(testStart, testSource, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
+		header := answer(t, challenges(mints, testStart, false)[0], "acme", "s3cret", "INVITE", testURI, 1)
 		if got := ask(judges, testStart, header); got.Outcome != tc.want {
 			t.Errorf("minted at %v, judged at %v: %v, want %v", tc.theirs, tc.ours, got.Outcome, tc.want)
 		}

@@ -333,7 +333,9 @@ func TestScreening(t *testing.T) {
 
 func TestP11_UnknownSourceIsChallenged(t *testing.T) {
 	w := newWorld(t)
-	w.from("203.0.113.77:5060", invite{body: offer, host: "203.0.113.77:5060"}.String())
+	// As long as the INVITE of a real telephone: the answer to a shorter one offers less.
+	lines := "Allow: INVITE, ACK, CANCEL, BYE, UPDATE\r\nUser-Agent: telephone/1.0 (" + strings.Repeat("x", 120) + ")\r\n"
+	w.from("203.0.113.77:5060", invite{body: offer, host: "203.0.113.77:5060", lines: lines}.String())
 	got := w.take("203.0.113.77:5060", "SIP/2.0 401")
 	var algorithms []string
 	got.EachOf(sip.WWWAuthenticate, func(v []byte) bool {

@@ -1,0 +1,113 @@
+package b2bua
+
+import (
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// verdict is what the digest credentials of a request are worth.
+type verdict struct {
+	auth.Result
+	realm string // that the request is challenged for
+}
+
+// authenticate asks the caller of an INVITE from an unknown source for digest
+// credentials (P-11, P-29). Every failure gets the same answer: a fresh
+// challenge.
+func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) {
+	v := s.judge(p, table)
+	if v.Outcome != auth.OK {
+		s.challenge(p, table, v)
+		return caller{}, false
+	}
+	if !v.Credential.AllowedFrom(p.Source.Addr()) {
+		s.refuse(p, 403, "", "")
+		return caller{}, false
+	}
+	return caller{customer: v.Group, user: v.Username, nonce: v.Use}, true
+}
+
+// judge verifies the digest credentials of a request of any method, for the
+// realm of its Request-URI's host. It does the same work for users that exist
+// and users that do not, answers nothing, and counts a failure. Whoever does not
+// get an OK is to be challenged with the verdict, whatever else the request asks
+// for: only then do strangers learn nothing.
+func (s *Shard) judge(p *Packet, table *trunkgroup.Table) verdict {
+	m := p.Message
+	v := verdict{realm: s.realm(m, table)}
+	if s.cfg.Verifier == nil {
+		return v
+	}
+	req := auth.Request{
+		Source: p.Source.Addr().Unmap(), Method: m.Method(), URI: m.RequestURI(), Realm: v.realm, Lookup: table.MatchCredential,
+	}
+	m.EachOf(sip.Authorization, func(value []byte) bool {
+		v.Result = s.cfg.Verifier.Verify(s.now, &req, value)
+		return v.Outcome == auth.None
+	})
+	if v.Outcome == auth.Denied || v.Outcome == auth.Stale {
+		s.env.Count(Event{Kind: EventAuthFailure, Reason: v.Reason, Source: p.Source, Proven: v.Proven || p.Transport.Reliable()})
+	}
+	return v
+}
+
+// realm is what a request is challenged for: the host of its Request-URI when
+// that is a domain of ours, else the node's own.
+func (s *Shard) realm(m *sip.Message, table *trunkgroup.Table) string {
+	if uri, err := sip.ParseURI(m.RequestURI()); err == nil {
+		if realm := table.RealmOf(string(uri.Host)); realm != "" {
+			return realm
+		}
+	}
+	if s.cfg.Verifier == nil {
+		return ""
+	}
+	return s.cfg.Verifier.Realm()
+}
+
+// challenge answers 401 to a request that judge has seen. To a datagram whose
+// source may be forged the answer is not larger than the request, as far as
+// every user of the realm still finds an algorithm in it: the middle one is left
+// out first, then SHA-256.
+func (s *Shard) challenge(p *Packet, table *trunkgroup.Table, v verdict) {
+	if s.cfg.Verifier == nil {
+		s.refuse(p, 403, "", "")
+		return
+	}
+	ch := s.cfg.Verifier.Challenge(s.now, p.Source.Addr().Unmap(), v.realm, v.Outcome == auth.Stale)
+	offer := table.Offer(v.realm)
+	answer := s.challengeOf(p, ch, offer)
+	if !v.Proven && !p.Transport.Reliable() {
+		excess := len(answer) - len(p.Message.Raw())
+		for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmSHA256} {
+			if less, ok := offer.Without(algorithm); ok && excess > 0 {
+				offer, excess = less, excess-len(challengeHeader)-ch.Size(algorithm)-len(crlf)
+				answer = nil
+			}
+		}
+		if answer == nil {
+			answer = s.challengeOf(p, ch, offer)
+		}
+	}
+	s.env.Send(replyTo(p), answer, 0)
+}
+
+const (
+	challengeHeader = "WWW-Authenticate: "
+	crlf            = "\r\n"
+)
+
+// challengeOf builds the 401: one header per algorithm, the one preferred first
+// (RFC 8760 2.4).
+func (s *Shard) challengeOf(p *Packet, ch auth.Challenge, offer trunkgroup.Offer) []byte {
+	var buf [512]byte
+	lines := buf[:0]
+	for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA256, trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmMD5} {
+		if offer.Has(algorithm) {
+			lines = append(ch.Append(append(lines, challengeHeader...), algorithm), crlf...)
+		}
+	}
+	var tag [16]byte
+	return s.response1(p, 401, "", s.hashTag(&tag, p.Message), lines)
+}
