@@ -8,6 +8,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -55,6 +56,8 @@ type Config struct {
 	Limits transport.Limits
 	// Timers are the SIP timers; the zero value means RFC 3261's.
 	Timers transaction.Timers
+	// Fraud counts what customers do; nil bounds nothing.
+	Fraud *fraud.Watch
 	// Shards is the number of call goroutines; 0 means one per core.
 	Shards int
 	// MaxCalls bounds the calls of the node; 0 means 100,000 per shard.

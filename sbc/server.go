@@ -137,7 +137,7 @@ func (s *Server) makeShards() error {
 			Listeners: listeners, Timers: s.cfg.Timers,
 			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
 			Verifier: verifier, HandoffKey: handoffKey, Seed: s.seed,
-			MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
+			Fraud: s.cfg.Fraud, MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
 		}, sh, time.Now())
 		sh.core.SetKeys(keys.calls)
 		s.shards = append(s.shards, sh)

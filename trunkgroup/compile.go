@@ -16,6 +16,7 @@ const (
 	defaultRing          = 30 * time.Second
 	defaultRetryAfterMax = 60 * time.Second
 	defaultMaxDuration   = 4 * time.Hour
+	defaultEmergencyCPS  = 10
 	defaultExhausted     = 503
 	reserveShare         = 3 // handoff_reserve is max_pdd divided by this
 )
@@ -110,6 +111,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 		sites:         make(map[string]*siteMembers),
 	}
 	g.Limits.MaxDuration = cmp.Or(g.Limits.MaxDuration, defaultMaxDuration)
+	g.Limits.EmergencyCPS = cmp.Or(s.Limits.EmergencyCPS, defaultEmergencyCPS)
 	g.Monitoring.CallRetryAfterMax = g.Timers.RetryAfterMax
 	if g.Role == PSTNProvider {
 		g.ExhaustedCode = cmp.Or(g.ExhaustedCode, defaultExhausted)

@@ -62,6 +62,9 @@ type Limits struct {
 	Calls       int
 	CPS         int
 	MaxDuration time.Duration
+	// EmergencyCPS is the rate of emergency calls per node above which somebody
+	// should look; it refuses none (DEC-17). Set for groups alone.
+	EmergencyCPS int
 	StaticShare map[string]int // of Calls, by site, as the document says
 	// CallShares and RateShares are the sites' own parts of Calls and CPS, which
 	// add up to them; nil without a limit.

@@ -8,10 +8,12 @@ import (
 // maxLimit bounds what a limit may say.
 const maxLimit = 100_000_000
 
-// CustomerSpec is a customer: limits for all of its trunk groups together.
+// CustomerSpec is a customer: limits for all of its trunk groups together, and
+// what its calls may do before somebody looks at them.
 type CustomerSpec struct {
 	Name   string     `yaml:"name" json:"name"`
 	Limits LimitsSpec `yaml:"limits,omitempty" json:"limits,omitzero"`
+	Fraud  *FraudSpec `yaml:"fraud,omitempty" json:"fraud,omitempty"`
 }
 
 // Customer is a compiled customer. It is part of a Table and never changes.
@@ -19,6 +21,7 @@ type Customer struct {
 	Name   string
 	Limits Limits
 	Groups []*Group // document order
+	Fraud  *Fraud   // nil when nothing is bounded
 }
 
 // Customers returns all customers in document order. The caller must not change
@@ -30,9 +33,13 @@ func (t *Table) addCustomers(d *Document) {
 	for i := range d.Customers {
 		s := &d.Customers[i]
 		c := &Customer{Name: s.Name, Limits: compileLimits(s.Limits)}
+		if s.Fraud != nil {
+			c.Fraud = compileFraud(s.Name, s.Fraud)
+		}
 		for _, g := range t.groups {
 			if g.Customer == s.Name {
 				c.Groups = append(c.Groups, g)
+				g.Fraud = c.Fraud
 			}
 		}
 		c.Limits.divide(t.sites, c.Groups)
@@ -123,6 +130,12 @@ func (v *validator) customers() {
 		v.limits(path+".limits", &c.Limits)
 		if c.Limits.MaxDuration != 0 {
 			v.faults.add(path+".limits.max_duration", "means nothing for a customer", "set it in the limits of its trunk groups")
+		}
+		if c.Limits.EmergencyCPS != 0 {
+			v.faults.add(path+".limits.emergency_cps", "means nothing for a customer", "set it in the limits of its trunk groups")
+		}
+		if c.Fraud != nil {
+			v.fraud(path+".fraud", c.Fraud)
 		}
 	}
 }

@@ -66,6 +66,9 @@ func (t *Table) MatchNumber(e164 []byte) *Group {
 	return t.groups[owner]
 }
 
+// ListsOrigins reports whether the document has a do-not-originate list.
+func (t *Table) ListsOrigins() bool { return t.dno.Len() > 0 }
+
 // MayOriginate reports whether a call may show this caller, an E.164 number: it
 // is not on the document's list of those that nobody may.
 func (t *Table) MayOriginate(e164 []byte) bool {

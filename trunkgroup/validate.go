@@ -21,6 +21,7 @@ func (d *Document) Validate() Faults {
 	}
 	v.routePlans()
 	v.customers()
+	v.dno()
 	v.groups()
 	v.numbers()
 	v.sources()

@@ -35,6 +35,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.answer.Start(s.now, &s.cfg.Timers)
 	c.closeInvite(b, false)
 	c.times.answer = s.now
+	c.fraud.Answered(s.now)
 	if c.times.progress.IsZero() {
 		c.countPDD()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/limit"
+	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
@@ -106,6 +107,7 @@ type Call struct {
 	finished bool
 	seqBegun bool
 	end      outcome
+	fraud    *fraud.Use // nil for a call that nobody counts
 }
 
 type direction uint8
@@ -133,6 +135,7 @@ type outcome struct {
 	reason string
 	cause  string // our word for it
 	party  string // caller, callee, system
+	extra  string // header lines of the final response
 }
 
 // early names an early dialog of the B side: an attempt and the To tag in it.

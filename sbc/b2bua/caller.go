@@ -123,7 +123,7 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 	if reason == "" {
 		reason = sip.ReasonPhrase(code)
 	}
-	var extra []byte
+	extra := []byte(c.end.extra)
 	if code == 480 && from == nil {
 		extra = append(extra, "Reason: Q.850;cause=38;text=\"network out of order\"\r\n"...)
 	}

@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -40,6 +41,8 @@ type Config struct {
 	// Seed keys the hashes that all nodes compute alike (DEC-03); it outlives the keys. 0 means
 	// OpenSeed of HandoffKey.
 	Seed uint64
+	// Fraud counts what customers do; nil bounds nothing.
+	Fraud *fraud.Watch
 	// MaxCalls bounds the calls of this shard; 0 means 100,000.
 	MaxCalls int
 	// UserAgent is sent as User-Agent and Server; empty sends neither.

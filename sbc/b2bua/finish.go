@@ -113,6 +113,7 @@ func (c *Call) finish() {
 	if c.times.end.IsZero() {
 		c.times.end = c.s.now
 	}
+	c.fraud.Ended(c.times.end)
 	r.Progress, r.Answer, r.End = c.times.progress, c.times.answer, c.times.end
 	if first := firstOf(c.times.progress, c.times.answer); !first.IsZero() {
 		r.PDD = first.Sub(c.times.start)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -19,6 +20,7 @@ type caller struct {
 	prefix   string            // tech prefix to be removed from the called number
 	user     string            // digest user
 	nonce    auth.Use          // what the digest spent
+	fraud    fraud.Verdict     // by the customer's bounds
 	token    *geo.Token        // a peer node that hands the call to us
 }
 
@@ -61,6 +63,9 @@ func (s *Shard) begin(p *Packet, key uint64) {
 		// The same hand-off once more, after its call (DEC-08).
 		s.reject(p, key, 482, "")
 		s.env.Count(Event{Kind: EventLoop, Reason: "handoff_replay"})
+		return
+	}
+	if table, _ := s.env.Routing(); !s.screenFraud(p, table, &who) {
 		return
 	}
 	s.noteInvite(p)

@@ -34,7 +34,7 @@ func (c *Call) route(who caller) {
 	if c.phase != hunting || groups == nil {
 		return
 	}
-	if !c.admitted(who) {
+	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
 	c.plan(groups, view)

@@ -134,6 +134,8 @@ func remedy(u encoding.TextUnmarshaler, word string) string {
 		return trunkgroup.Suggest(word, trunkgroup.TransportNames())
 	case *trunkgroup.Format:
 		return trunkgroup.Suggest(word, trunkgroup.FormatNames())
+	case *trunkgroup.FraudAction:
+		return trunkgroup.Suggest(word, trunkgroup.FraudActionNames())
 	}
 	return "write a duration like 500ms, 4s or 1m30s"
 }

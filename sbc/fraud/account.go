@@ -1,0 +1,186 @@
+package fraud
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+const (
+	hourSlot = 5 * time.Minute
+	daySlot  = time.Hour
+	day      = 24 * time.Hour
+	// shortSlots is how finely the time of a burst is divided.
+	shortSlots = 10
+)
+
+// counts are the sums of one rule, calls and seconds.
+type counts struct {
+	hourCalls, dayCalls, hourSeconds, daySeconds uint64
+}
+
+// meter counts one rule on this node.
+type meter struct {
+	hourCalls, dayCalls, hourSeconds, daySeconds *ring
+	// Calls that are up: how many, and the sum of the times of their answers in
+	// Unix seconds.
+	up      atomic.Int64
+	answers atomic.Int64
+}
+
+func newMeter() *meter {
+	return &meter{
+		hourCalls: newRing(time.Hour, hourSlot), dayCalls: newRing(day, daySlot),
+		hourSeconds: newRing(time.Hour, hourSlot), daySeconds: newRing(day, daySlot),
+	}
+}
+
+func (m *meter) rings() [4]*ring {
+	return [4]*ring{m.hourCalls, m.dayCalls, m.hourSeconds, m.daySeconds}
+}
+
+func (m *meter) called(now time.Time) {
+	m.hourCalls.add(now, 1)
+	m.dayCalls.add(now, 1)
+}
+
+func (m *meter) talked(now time.Time, d time.Duration) {
+	seconds := uint32(min(max(d, 0)/time.Second+1, 1<<31))
+	m.hourSeconds.add(now, seconds)
+	m.daySeconds.add(now, seconds)
+}
+
+// running is how many seconds the calls that are up have lasted.
+func (m *meter) running(now time.Time) uint64 {
+	up, answers := m.up.Load(), m.answers.Load()
+	return uint64(max(up*now.Unix()-answers, 0))
+}
+
+func (m *meter) sums(now time.Time) counts {
+	running := m.running(now)
+	return counts{
+		m.hourCalls.sum(now), m.dayCalls.sum(now), m.hourSeconds.sum(now) + min(running, uint64(m.up.Load()*3600)), m.daySeconds.sum(now) + running,
+	}
+}
+
+// account is one customer.
+type account struct {
+	name   string
+	rules  []*meter // as Fraud.Rules
+	names  []string // of the rules
+	short  *ring
+	others atomic.Pointer[Others]
+	dirty  atomic.Bool
+	tripped
+}
+
+// Others is what other processes have counted of one customer.
+type Others struct {
+	rules []counts
+	short uint64
+}
+
+// newAccount keeps the counts that an earlier table of the same customer had.
+func newAccount(f *trunkgroup.Fraud, was *account) *account {
+	a := &account{name: f.Customer, short: newRing(f.Short.Within, f.Short.Within/shortSlots)}
+	a.others.Store(&Others{rules: make([]counts, len(f.Rules))})
+	for i := range f.Rules {
+		m := newMeter()
+		if was != nil {
+			for j, name := range was.names {
+				if name == f.Rules[i].Name {
+					m = was.rules[j]
+				}
+			}
+		}
+		a.rules, a.names = append(a.rules, m), append(a.names, f.Rules[i].Name)
+	}
+	if was != nil {
+		if was.short.slot == a.short.slot {
+			a.short = was.short
+		}
+		a.dirty.Store(was.dirty.Load())
+	}
+	return a
+}
+
+// version of the form of an account's counts.
+const version = 1
+
+// append writes this node's own counts.
+func (a *account) append(dst []byte, now time.Time) []byte {
+	dst = append(dst, version)
+	dst = binary.AppendUvarint(dst, uint64(a.short.slot/time.Millisecond))
+	dst = a.short.appendTo(dst, now)
+	dst = binary.AppendUvarint(dst, uint64(len(a.rules)))
+	for i, m := range a.rules {
+		dst = binary.AppendUvarint(dst, uint64(len(a.names[i])))
+		dst = append(dst, a.names[i]...)
+		for _, r := range m.rings() {
+			dst = r.appendTo(dst, now)
+		}
+		dst = binary.AppendUvarint(dst, m.running(now))
+	}
+	return dst
+}
+
+// read adds another process's counts to sums.
+func (a *account) read(b []byte, now time.Time, sums *Others) error {
+	if len(b) == 0 || b[0] != version {
+		return errCounts
+	}
+	slot, n := binary.Uvarint(b[1:])
+	if n <= 0 {
+		return errCounts
+	}
+	short, b, err := a.short.readSum(b[1+n:], now)
+	if err != nil {
+		return err
+	}
+	if time.Duration(slot)*time.Millisecond == a.short.slot {
+		sums.short += short
+	}
+	rules, n := binary.Uvarint(b)
+	if n <= 0 || rules > 1<<16 {
+		return errCounts
+	}
+	b = b[n:]
+	for range rules {
+		if b, err = a.readRule(b, now, sums); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *account) readRule(b []byte, now time.Time, sums *Others) ([]byte, error) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, errCounts
+	}
+	name, b := b[n:n+int(size)], b[n+int(size):]
+	to := &counts{} // of a rule that this node's table does not have
+	for i := range a.names {
+		if a.names[i] == string(name) {
+			to = &sums.rules[i]
+		}
+	}
+	var got [4]uint64
+	var err error
+	for i, r := range a.rules[0].rings() {
+		if got[i], b, err = r.readSum(b, now); err != nil {
+			return nil, err
+		}
+	}
+	running, n := binary.Uvarint(b)
+	if n <= 0 {
+		return nil, errCounts
+	}
+	to.hourCalls += got[0]
+	to.dayCalls += got[1]
+	to.hourSeconds += got[2] + running
+	to.daySeconds += got[3] + running
+	return b[n:], nil
+}

@@ -1,0 +1,95 @@
+package fraud
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// ring counts over a sliding time, in slots.
+type ring struct {
+	slot  time.Duration
+	words []atomic.Uint64 // the slot's number in the high half, its count in the low
+}
+
+func newRing(span, slot time.Duration) *ring {
+	return &ring{slot: slot, words: make([]atomic.Uint64, int(span/slot))}
+}
+
+func (r *ring) at(now time.Time) uint32 { return uint32(now.UnixNano() / int64(r.slot)) }
+
+// add counts n at a time.
+func (r *ring) add(now time.Time, n uint32) {
+	at := r.at(now)
+	w := &r.words[int(at)%len(r.words)]
+	for {
+		old := w.Load()
+		next := uint64(at)<<32 | uint64(n)
+		switch slot := uint32(old >> 32); {
+		case slot == at:
+			next = old&^0xffffffff | min(uint64(uint32(old))+uint64(n), 0xffffffff)
+		case slot > at:
+			return // the clock was set back: this time is over
+		}
+		if w.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
+// sum is the count of the slots that are within the span, the running one too.
+func (r *ring) sum(now time.Time) (n uint64) {
+	at := r.at(now)
+	for i := range r.words {
+		if w := r.words[i].Load(); at-uint32(w>>32) < uint32(len(r.words)) {
+			n += w & 0xffffffff
+		}
+	}
+	return n
+}
+
+// appendTo writes the slots that count.
+func (r *ring) appendTo(dst []byte, now time.Time) []byte {
+	at, n := r.at(now), 0
+	start := len(dst)
+	dst = append(dst, 0)
+	for i := range r.words {
+		w := r.words[i].Load()
+		if age := at - uint32(w>>32); age < uint32(len(r.words)) && w&0xffffffff > 0 {
+			dst = binary.AppendUvarint(dst, w>>32)
+			dst = binary.AppendUvarint(dst, w&0xffffffff)
+			n++
+		}
+	}
+	dst[start] = byte(n)
+	return dst
+}
+
+var errCounts = errors.New("fraud: malformed counts")
+
+// readSum reads slots and returns the count of those that are within the span.
+func (r *ring) readSum(b []byte, now time.Time) (n uint64, rest []byte, err error) {
+	if len(b) == 0 {
+		return 0, nil, errCounts
+	}
+	at, count := r.at(now), int(b[0])
+	b = b[1:]
+	for range count {
+		slot, size := binary.Uvarint(b)
+		if size <= 0 {
+			return 0, nil, errCounts
+		}
+		b = b[size:]
+		v, size := binary.Uvarint(b)
+		if size <= 0 {
+			return 0, nil, errCounts
+		}
+		b = b[size:]
+		// A clock that is ahead of ours may be in the next slot.
+		if age := at - uint32(slot); slot <= 0xffffffff && (age < uint32(len(r.words)) || age == ^uint32(0)) {
+			n += min(v, 0xffffffff)
+		}
+	}
+	return n, b, nil
+}
