@@ -101,6 +101,7 @@ func (v *validator) notNegative(path string, n int) bool {
 func (v *validator) limits(path string, l *LimitsSpec) {
 	v.bounded(path+".calls", l.Calls)
 	v.bounded(path+".cps", l.CPS)
+	v.bounded(path+".emergency_cps", l.EmergencyCPS)
 	v.duration(path+".max_duration", l.MaxDuration, false)
 	sum := 0
 	for _, site := range sortedKeys(l.StaticShare) {

@@ -95,8 +95,12 @@ func (v *validator) transport(path string, t Transport) {
 
 // dialled checks the transport of a member: calls to it open the connection.
 func (v *validator) dialled(path string, t Transport) {
-	if t != 0 && !t.Dialled() {
-		v.faults.addf(path, Suggest("", DialledNames()), "%q cannot be dialled: who has a WebSocket registers", t)
+	switch {
+	case t == 0 || t.Dialled():
+	case t == WS || t == WSS:
+		v.faults.addf(path, "use registration: a phone with a WebSocket registers", "%q cannot be dialled", t)
+	default:
+		v.faults.addf(path, Suggest("", DialledNames()), "%q cannot be configured", t)
 	}
 }
 
@@ -111,6 +115,9 @@ func (v *validator) memberLimits(path string, l *LimitsSpec) {
 	v.bounded(path+".cps", l.CPS)
 	if l.MaxDuration != 0 {
 		v.faults.add(path+".max_duration", "means nothing for a member", "set it in the group's limits")
+	}
+	if l.EmergencyCPS != 0 {
+		v.faults.add(path+".emergency_cps", "means nothing for a member", "set it in the group's limits")
 	}
 	if len(l.StaticShare) > 0 {
 		v.faults.add(path+".static_share", "means nothing for a member", "a member stands in one site only; take it out")

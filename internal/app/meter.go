@@ -20,6 +20,8 @@ type meter struct {
 	sip     *metrics.SIP // what shards report as events
 	handles atomic.Pointer[metrics.Handles]
 	last    atomic.Pointer[trunkgroup.Table]
+	// emergencies watches how many emergency calls the trunks make.
+	emergencies emergencies
 }
 
 func newMeter(a *App, build string) *meter {
@@ -34,6 +36,7 @@ func newMeter(a *App, build string) *meter {
 		sources(a),
 	)}
 	m.sip = m.all.NewSIP()
+	m.emergencies.count = m.all.Emergency
 	m.handles.Store(m.all.ForTable(&trunkgroup.Table{}))
 	return m
 }
@@ -145,6 +148,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.all.Reject(e.Reason)
 	case b2bua.EventAuthFailure:
 		m.all.AuthFailure(e.Reason)
+	case b2bua.EventEmergency:
+		m.emergencies.taken(time.Now(), e.Group)
 	case b2bua.EventPassed:
 		m.all.Passed(e.To)
 	case b2bua.EventLoop:

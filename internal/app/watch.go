@@ -170,6 +170,7 @@ func (w *watch) keepPeers(ctx context.Context) {
 		w.peers()
 		w.app.node.SetLoad(w.load())
 		w.canary.look(w.app)
+		w.app.watchEmergencies(time.Now())
 		select {
 		case <-ctx.Done():
 			return

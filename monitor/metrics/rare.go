@@ -38,6 +38,9 @@ type Handoff struct {
 	Result    string // accepted, refused, no_node, cancelled
 }
 
+// emergencyKey names a counter of emergency calls.
+type emergencyKey struct{ group, rate string }
+
 // probeKey names a probe counter.
 type probeKey struct{ group, result string }
 
@@ -48,6 +51,7 @@ type rare struct {
 	probes     *cached[probeKey]
 	auth       *cached[string]
 	passed     *cached[string]
+	emergency  *cached[emergencyKey]
 	probeTime  *prometheus.HistogramVec
 	stripped   prometheus.Counter
 	loops      prometheus.Counter
@@ -68,6 +72,8 @@ func newRare(r prometheus.Registerer) *rare {
 		rejections: newCached(r, "call_rejections_total", "Calls that this node refused before any attempt, by reason.", one, "reason"),
 		auth:       newCached(r, "auth_failures_total", "Digest answers that were refused, by reason.", one, "reason"),
 		passed:     newCached(r, "passed_invites_total", "INVITEs that a draining node passed to a sibling, by the sibling.", one, "peer"),
+		emergency: newCached(r, "emergency_calls_total", "Emergency calls of identified callers, which no limit applies to, by whether their trunk group was within its rate.",
+			func(k emergencyKey) []string { return []string{k.group, k.rate} }, "trunk_group", "rate"),
 		probes: newCached(r, "trunk_member_probes_total", "OPTIONS sent to members, by what came of them.",
 			func(k probeKey) []string { return []string{k.group, k.result} }, "trunk_group", "result"),
 		probeTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -93,6 +99,15 @@ func (m *Metrics) AuthFailure(reason string) { m.rare.auth.add(reason) }
 
 // Passed counts an INVITE that went to a sibling because this node drains (DEC-19).
 func (m *Metrics) Passed(peer string) { m.rare.passed.add(peer) }
+
+// Emergency counts an emergency call of a group, and whether it was above the rate of which somebody is told (DEC-17).
+func (m *Metrics) Emergency(group string, above bool) {
+	k := emergencyKey{group, "within"}
+	if above {
+		k.rate = "above"
+	}
+	m.rare.emergency.add(k)
+}
 
 // HandoffHeaderStripped counts a header of ours that came from outside (DEC-08).
 func (m *Metrics) HandoffHeaderStripped() { m.rare.stripped.Inc() }
