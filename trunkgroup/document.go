@@ -78,13 +78,13 @@ type MonitoringSpec struct {
 // (DEC-10).
 // Zero means no limit, except for MaxDuration.
 type LimitsSpec struct {
-	Calls       int            `yaml:"calls,omitempty" json:"calls,omitempty"`
-	CPS         int            `yaml:"cps,omitempty" json:"cps,omitempty"`                   // new calls per second
-	MaxDuration Duration       `yaml:"max_duration,omitempty" json:"max_duration,omitempty"` // default 4h (P-35)
+	Calls       int      `yaml:"calls,omitempty" json:"calls,omitempty"`
+	CPS         int      `yaml:"cps,omitempty" json:"cps,omitempty"`                   // new calls per second
+	MaxDuration Duration `yaml:"max_duration,omitempty" json:"max_duration,omitempty"` // default 4h (P-35)
 	// EmergencyCPS is the rate of emergency calls per node above which an alarm is
 	// raised; nothing is refused (DEC-17). Of groups alone; default 10.
-	EmergencyCPS int `yaml:"emergency_cps,omitempty" json:"emergency_cps,omitempty"`
-	StaticShare map[string]int `yaml:"static_share,omitempty" json:"static_share,omitempty"` // of calls, by site: its own part, and all it has while sites cannot see each other; default by the weight of the members
+	EmergencyCPS int            `yaml:"emergency_cps,omitempty" json:"emergency_cps,omitempty"`
+	StaticShare  map[string]int `yaml:"static_share,omitempty" json:"static_share,omitempty"` // of calls, by site: its own part, and all it has while sites cannot see each other; default by the weight of the members
 }
 
 // TimersSpec holds the call timers (DEC-05).

@@ -65,7 +65,7 @@ type Limits struct {
 	// EmergencyCPS is the rate of emergency calls per node above which somebody
 	// should look; it refuses none (DEC-17). Set for groups alone.
 	EmergencyCPS int
-	StaticShare map[string]int // of Calls, by site, as the document says
+	StaticShare  map[string]int // of Calls, by site, as the document says
 	// CallShares and RateShares are the sites' own parts of Calls and CPS, which
 	// add up to them; nil without a limit.
 	CallShares, RateShares map[string]int
