@@ -48,6 +48,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 	for i := range d.TrunkGroups {
 		t.addGroup(&d.TrunkGroups[i])
 	}
+	t.domains = t.aorDomains()
 	t.addRoutePlans(d)
 	t.addCustomers(d)
 	sources := make(map[sourceTuple]SourceMatch)

@@ -13,9 +13,10 @@ type Table struct {
 	numbers     *NumberIndex
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
-	offers      map[string]Offer   // by realm
-	realms      map[string]string  // of credentials, by themselves in lower case
-	aors        map[string]*Member // registration members by canonical AOR
+	offers      map[string]Offer    // by realm
+	realms      map[string]string   // of credentials, by themselves in lower case
+	aors        map[string]*Member  // registration members by canonical AOR
+	domains     map[string]struct{} // of those
 	providers   []*Group
 	customers   []*Customer
 	dno         *NumberIndex
