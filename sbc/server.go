@@ -123,7 +123,7 @@ func (s *Server) makeShards() error {
 			advertise = addr.String()
 		}
 		listeners = append(listeners, b2bua.Listener{
-			Transport: l.Transport, Advertise: advertise, IPv6: addr.Addr().Is6() && !addr.Addr().Is4In6(),
+			Transport: l.Transport, Advertise: advertise, Addr: addr, IPv6: addr.Addr().Is6() && !addr.Addr().Is4In6(),
 		})
 	}
 	handoffKey := s.cfg.key("hand-off")

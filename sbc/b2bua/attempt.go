@@ -36,6 +36,10 @@ func (c *Call) dial(attempt, target int) {
 // attempt is a new dialog shaped from the caller's own request, never from an
 // earlier attempt (S-003, S-082).
 func (c *Call) send(t *try) {
+	if t.cand.Binding != nil {
+		c.sendToBinding(t)
+		return
+	}
 	s := c.s
 	m := t.cand.Member
 	listener, ok := s.listener(m.Transport, t.cand.Addr.Addr())
@@ -65,7 +69,7 @@ func (c *Call) legOutline(hop transport.Target) outline {
 	lines = append(lines, allowLine...)
 	return outline{
 		method: sip.INVITE, seq: 1, token: s.newBranch(), maxForwards: forwards, hop: hop, contact: true,
-		lines:       appendCrossing(lines, c.msg),
+		lines:       c.appendCaller(lines, c.callerHost(hop)),
 		contentType: c.msg.Header(sip.ContentType), body: c.msg.Body(),
 	}
 }
@@ -85,6 +89,9 @@ func (c *Call) legIdentity(o *outline, local, remote string) identity {
 // group wants it; towards carriers with the parameters that the caller put
 // behind it (NUM-01).
 func (c *Call) calledUser(m *trunkgroup.Member) string {
+	if c.toAOR() {
+		return c.calledRaw
+	}
 	dialled, params := number.Split([]byte(c.calledRaw))
 	b := make([]byte, 0, len(c.called)+len(params)+8)
 	b = number.AppendFormatted(b, &m.Group.Numbering, []byte(c.called), dialled)
@@ -97,6 +104,9 @@ func (c *Call) calledUser(m *trunkgroup.Member) string {
 // callerAddress is the From of a B leg: the caller's name and number at our own
 // address. An anonymous caller stays as he is (RFC 3323 4.1).
 func (c *Call) callerAddress(hop transport.Target) string {
+	if c.ani != "" {
+		return c.overridden(c.callerHost(hop))
+	}
 	return readdress(c.msg.Header(sip.From), c.s.sentBy(hop))
 }
 
@@ -193,9 +203,10 @@ func (t *try) lost(_ *inviteTx, err error) {
 		return
 	}
 	cause := failureCause(err)
-	if !t.heard {
-		c.s.env.Evidence(t.cand.Member, t.cand.Addr, false, cause)
+	if b := t.cand.Binding; b != nil {
+		cause = lostCause(b, err)
 	}
+	t.evidence(false, cause)
 	if neverSent(err) {
 		c.do(c.seq.Undialable(c.s.now, t.index, cause))
 		return
@@ -206,7 +217,7 @@ func (t *try) lost(_ *inviteTx, err error) {
 // judge takes what a final failure says about the member itself: nothing,
 // unless its group lists the code, or a 503 asks for a pause (DEC-11).
 func (t *try) judge(m *sip.Message) {
-	if t.node >= 0 {
+	if t.node >= 0 || t.cand.Binding != nil {
 		return
 	}
 	member := t.cand.Member
@@ -224,9 +235,17 @@ func (t *try) judge(m *sip.Message) {
 // (DEC-11).
 func (t *try) hear() {
 	if !t.heard {
-		t.heard = true
 		if t.node < 0 {
-			t.call.s.env.Evidence(t.cand.Member, t.cand.Addr, true, "")
+			t.evidence(true, "")
 		}
+		t.heard = true
+	}
+}
+
+// evidence reports the first sign of life of a member, or that there was none. A
+// far end that registers is not probed: its binding is all that is known of it.
+func (t *try) evidence(ok bool, cause string) {
+	if !t.heard && t.cand.Binding == nil {
+		t.call.s.env.Evidence(t.cand.Member, t.cand.Addr, ok, cause)
 	}
 }

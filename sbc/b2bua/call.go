@@ -66,6 +66,7 @@ type Call struct {
 	rn        string // routing number of a ported number, E.164
 	calledRaw string
 	callerRaw string
+	ani       string // that is shown in place of the caller's number (P-29)
 	source    netip.AddrPort
 	local     netip.AddrPort // ours, that received the INVITE
 	proto     trunkgroup.Transport
@@ -256,7 +257,7 @@ func (c *Call) perform(a hunt.Action) {
 		}
 	case hunt.Fail:
 		c.definitive = a.Definitive
-		c.fail(a.Code, a.Cause)
+		c.failHunt(a.Code, a.Cause)
 	}
 }
 
@@ -269,8 +270,8 @@ func (c *Call) abandon(t *try) {
 	if t == nil || t.tx == nil {
 		return
 	}
-	if !t.heard && c.end.party != partyCaller {
-		c.s.env.Evidence(t.cand.Member, t.cand.Addr, false, "no_response")
+	if c.end.party != partyCaller {
+		t.evidence(false, "no_response")
 	}
 	t.tx.abandon()
 }

@@ -124,7 +124,9 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 		reason = sip.ReasonPhrase(code)
 	}
 	extra := []byte(c.end.extra)
-	if code == 480 && from == nil {
+	if code == 480 && c.end.cause == causeUnregistered {
+		extra = append(extra, "Reason: Q.850;cause=20;text=\"subscriber absent\"\r\n"...)
+	} else if code == 480 && from == nil {
 		extra = append(extra, "Reason: Q.850;cause=38;text=\"network out of order\"\r\n"...)
 	}
 	if c.end.cause == causeRate {

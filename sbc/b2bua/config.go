@@ -1,6 +1,8 @@
 package b2bua
 
 import (
+	"net/netip"
+
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/mint"
@@ -16,6 +18,8 @@ type Listener struct {
 	// Advertise is the "host:port" put into Via and Contact: the address at
 	// which the far end reaches this listener.
 	Advertise string
+	// Addr is the address that the socket is bound to; zero fits none.
+	Addr netip.AddrPort
 	// IPv6 tells the listener's address family.
 	IPv6 bool
 }
@@ -47,6 +51,11 @@ type Config struct {
 	MaxCalls int
 	// UserAgent is sent as User-Agent and Server; empty sends neither.
 	UserAgent string
+	// Hosts are the names and addresses of this node, lower case, IPv6 in
+	// brackets: what a call may name beside the document's domains.
+	Hosts map[string]struct{}
+	// Domains says whose calls must name them.
+	Domains DomainCheck
 	// MaxOpen bounds the open INVITEs known of other nodes; 0 means 200,000.
 	MaxOpen int
 }

@@ -31,6 +31,9 @@ type leg struct {
 	// base is where the dialog was set up from or to; hop is where requests
 	// in it go.
 	base, hop transport.Target
+	// reach says whether the far end is reached where it came from alone; zero is
+	// by what it says of itself.
+	reach trunkgroup.Reach
 	// others are further tags that the caller knows this dialog by (DEC-01).
 	others []string
 }
@@ -52,6 +55,9 @@ func (l *leg) setTarget(s *Shard, contact []byte) {
 	next := l.target
 	if len(l.routes) > 0 {
 		next = uriOf(l.routes[0])
+	} else if l.reach == trunkgroup.ReachSocket {
+		l.hop = l.base // behind a NAT what it says of itself leads nowhere
+		return
 	}
 	l.hop = s.nextHop(next, l.base, len(l.routes) > 0)
 }
@@ -104,22 +110,32 @@ func (s *Shard) leave(l *leg) {
 // follow takes the connection of a request from the far end as the one that
 // leads to it: its older ones may be gone (DLG-01).
 func (l *leg) follow(s *Shard, p *Packet) {
+	if l.reach == trunkgroup.ReachSocket || l.reach == trunkgroup.ReachFlow {
+		l.rebase(s, p)
+		return
+	}
 	if p.Flow == 0 || p.Flow == l.base.Flow || p.Transport != l.base.Transport || p.Relay != l.base.ViaNode {
 		return
 	}
-	l.base = s.requestBase(p)
+	l.base = s.requestBase(p, l.base, l.reach)
 	l.setTarget(s, nil)
 }
 
-// moveOn returns where the requests of the dialog go once a connection has
-// gone: to what the far end says of itself.
-func (l *leg) moveOn(s *Shard, gone transport.Flow) transport.Target {
-	if l.base.Flow == gone {
+// moveOn returns where the requests of the dialog go once a connection, or the
+// node that has it, has gone: from here to what the far end says of itself.
+func (l *leg) moveOn(s *Shard, gone transport.Target) transport.Target {
+	if l.base.Flow == gone.Flow && l.base.ViaNode == gone.ViaNode {
 		l.base.Flow = 0
+		if l.base.ViaNode != "" {
+			l.base = s.direct(l.base)
+		}
 		l.setTarget(s, nil)
 	}
 	return l.hop
 }
+
+// mayMove tells whether a failed request may find another way.
+func mayMove(t transport.Target) bool { return t.Flow != 0 || t.ViaNode != "" }
 
 func uriOf(route string) string {
 	a, err := sip.ParseNameAddr([]byte(route))
@@ -164,6 +180,7 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 	to.Addr = netip.AddrPortFrom(ip, port)
 	if i, ok := s.listener(to.Transport, ip); ok && (to.Transport != base.Transport || ip.Is4() != base.Addr.Addr().Is4()) {
 		to.Listener = i
+		to.ViaNode, to.ViaSocket = "", nil
 	}
 	return to
 }
@@ -294,6 +311,9 @@ func (s *Shard) sentBy(t transport.Target) string {
 	}
 	i := t.Listener
 	if t.ViaNode != "" {
+		if t.ViaSocket != nil && t.ViaSocket.Advertise != "" {
+			return t.ViaSocket.Advertise
+		}
 		i = s.ownListener(t)
 	}
 	if i >= 0 && i < len(s.cfg.Listeners) {

@@ -31,7 +31,7 @@ func (s *Shard) parted(node string, key uint64) {
 // direct is a caller's address as this node reaches it by itself.
 func (s *Shard) direct(t transport.Target) transport.Target {
 	t.Listener = s.ownListener(t)
-	t.ViaNode, t.Flow = "", 0
+	t.ViaNode, t.ViaSocket, t.Flow = "", nil, 0
 	return t
 }
 

@@ -50,7 +50,7 @@ func (c *Call) record() *cdr.Record {
 		CallID: c.id, Kind: cdr.KindCall, Version: 1, Final: true,
 		Node: c.s.cfg.Node, Site: c.s.cfg.Site, EgressSite: c.s.cfg.Site,
 		Direction: cdr.Direction(c.dir.String()),
-		Caller:    c.callerRaw, CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw, RN: c.rn,
+		Caller:    c.shownCaller(), CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw, RN: c.rn,
 		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Local: c.local, Transport: c.proto.String(),
 		AuthUser: c.user,
 	}
@@ -226,5 +226,6 @@ func failureCause(err error) string {
 // nobody rang, and the member is not to blame for more than being away.
 func neverSent(err error) bool {
 	return errors.Is(err, transport.ErrNotSent) || errors.Is(err, transport.ErrNoListener) || errors.Is(err, transport.ErrNoTLS) ||
-		errors.Is(err, transport.ErrQueueFull) || errors.Is(err, transport.ErrClosed)
+		errors.Is(err, transport.ErrQueueFull) || errors.Is(err, transport.ErrClosed) ||
+		errors.Is(err, transport.ErrFlowGone) || errors.Is(err, ErrNodeDown)
 }

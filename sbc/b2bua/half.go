@@ -8,6 +8,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
+	"github.com/tandem-sbc/tandem/sbc/transport"
 )
 
 // A call that was handed over has two halves, on two nodes. This file is about
@@ -78,7 +79,8 @@ func (c *Call) checkHalf(now time.Time) {
 // requests to it fail now, and calls that it gave us and that nobody has
 // answered yet are given up, as it gives them up itself.
 func (s *Shard) loseHalves(node string) {
-	for _, token := range s.clientsOf(node) {
+	s.loseRoutes(node)
+	for _, token := range s.clientsBy(func(t transport.Target) bool { return t.Node == node }) {
 		if tx, ok := s.client[token]; ok {
 			s.hot = tx
 			tx.gone(errNodeLost)
@@ -97,10 +99,10 @@ func (s *Shard) loseHalves(node string) {
 	}
 }
 
-// clientsOf returns our open requests to a node, in a fixed order.
-func (s *Shard) clientsOf(node string) (tokens []uint64) {
+// clientsBy returns our open requests that went a certain way, in a fixed order.
+func (s *Shard) clientsBy(way func(transport.Target) bool) (tokens []uint64) {
 	for token, tx := range s.client {
-		if tx.hop().Node == node {
+		if way(tx.hop()) {
 			tokens = append(tokens, token)
 		}
 	}

@@ -19,6 +19,7 @@ type caller struct {
 	customer *trunkgroup.Group // a customer's source or credential
 	prefix   string            // tech prefix to be removed from the called number
 	user     string            // digest user
+	ani      string            // shown in place of what the caller says (P-29)
 	nonce    auth.Use          // what the digest spent
 	fraud    fraud.Verdict     // by the customer's bounds
 	token    *geo.Token        // a peer node that hands the call to us
@@ -49,6 +50,11 @@ func (s *Shard) begin(p *Packet, key uint64) {
 	}
 	if who.token != nil && s.takenElsewhere(who.token.CallID) {
 		s.holdHandoff(p, key, who.token.CallID)
+		return
+	}
+	if s.foreign(p, &who) {
+		s.reject(p, key, 403, "")
+		s.env.Count(Event{Kind: EventReject, Reason: "foreign_host"})
 		return
 	}
 	if code, extra := screen(p.Message); code != 0 {
@@ -184,8 +190,9 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	c.a = &leg{
 		call: c, caller: true, callID: string(m.CallID()), localTag: c.tag, remoteTag: string(m.FromTag()),
 		local: withoutTag(m.Header(sip.To)), remote: withoutTag(m.Header(sip.From)),
-		remoteSeq: m.CSeq(), numbered: true, base: s.requestBase(p),
+		remoteSeq: m.CSeq(), numbered: true, reach: legReach(p, who.user != ""),
 	}
+	c.a.base = s.requestBase(p, transport.Target{}, c.a.reach)
 	c.a.localSeq = uint32(s.env.Random()>>40) | 1
 	c.a.setRoutes(m, false)
 	c.a.setTarget(s, m.Header(sip.Contact))
@@ -205,7 +212,12 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 // requestBase is where requests towards the caller go while its Contact says
 // nothing better: back to where the INVITE came from. The connection of a node
 // that passed the INVITE on is not ours, and soon nobody's (DEC-19).
-func (s *Shard) requestBase(p *Packet) transport.Target {
+// Only a far end that cannot be reached in any other way is asked through it (was
+// is how it was before).
+func (s *Shard) requestBase(p *Packet, was transport.Target, reach trunkgroup.Reach) transport.Target {
+	if p.Relay != "" && reach != 0 {
+		return relayBase(p, was)
+	}
 	t := transport.Target{Transport: p.Transport, Addr: p.Source, Listener: p.Listener, Node: p.Peer, Flow: p.Flow}
 	if p.Relay != "" {
 		return s.direct(t)

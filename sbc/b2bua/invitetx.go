@@ -8,6 +8,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // inviteOwner follows an INVITE that we sent.
@@ -57,7 +58,8 @@ type identity struct {
 	routes                []string
 	seq                   uint32
 	hop                   transport.Target
-	leg                   *leg // the dialog, when the INVITE is inside one
+	leg                   *leg             // the dialog, when the INVITE is inside one
+	reach                 trunkgroup.Reach // of a binding
 }
 
 // sentAck is the ACK of one 2xx, by the To tag of its dialog.
@@ -140,9 +142,9 @@ func (tx *inviteTx) failed(err error) {
 	if tx.provisional || tx.finalSeen {
 		return
 	}
-	if l := tx.id.leg; l != nil && !tx.moved && tx.id.hop.Flow != 0 && tx.bytes != nil {
+	if l := tx.id.leg; l != nil && !tx.moved && mayMove(tx.id.hop) && tx.bytes != nil {
 		tx.moved = true
-		tx.id.hop = l.moveOn(tx.s, tx.id.hop.Flow)
+		tx.id.hop = l.moveOn(tx.s, tx.id.hop)
 		tx.s.env.Send(tx.id.hop, tx.bytes, tx.token)
 		return
 	}
@@ -278,7 +280,7 @@ func (tx *inviteTx) dialog(m *sip.Message) *leg {
 	l := &leg{
 		callID: tx.id.callID, localTag: tx.id.localTag, remoteTag: string(m.ToTag()),
 		local: tx.id.local, remote: tx.id.remote, localSeq: tx.id.seq,
-		target: tx.id.uri, base: tx.id.hop,
+		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach,
 	}
 	l.setRoutes(m, true)
 	l.setTarget(tx.s, m.Header(sip.Contact))

@@ -66,8 +66,8 @@ func (o *outgoing) respond(m *sip.Message) {
 }
 
 func (o *outgoing) failed(err error) {
-	if o.leg != nil && o.to.Flow != 0 {
-		o.to, o.leg = o.leg.moveOn(o.s, o.to.Flow), nil
+	if o.leg != nil && mayMove(o.to) {
+		o.to, o.leg = o.leg.moveOn(o.s, o.to), nil
 		o.s.env.Send(o.to, o.bytes, o.token)
 		return
 	}

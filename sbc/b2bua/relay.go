@@ -15,6 +15,9 @@ const retryLater = "Retry-After: 1\r\n"
 func (c *Call) relay(l *leg, p *Packet, key uint64) {
 	m, s := p.Message, c.s
 	in := &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source}
+	if p.Relay != "" && p.Relay == l.base.ViaNode {
+		in.reply.ViaSocket = sameSocket(l.base.ViaSocket, p)
+	}
 	switch {
 	case c.phase == hunting:
 		s.reject(p, key, 500, retryLater) // RFC 3311 5.2

@@ -202,6 +202,9 @@ func (s *Shard) cancel(p *Packet, key uint64) {
 	if s.followPassed(p) {
 		return
 	}
+	if o, ok := s.remoteOwner(m); ok && p.Relay == "" && o.Up && s.env.Forward(o.Name, p) {
+		return // of an INVITE inside a dialog
+	}
 	if e, ok := s.open[s.openKey(m)]; ok && p.Relay == "" && s.env.Up(e.node) {
 		if s.env.Forward(e.node, p) {
 			return

@@ -231,6 +231,7 @@ func (s *Shard) response(p *Packet) {
 	}
 	tx, ok := s.client[id.Token]
 	if !ok {
+		s.passResponse(p)
 		return
 	}
 	s.hot = tx
