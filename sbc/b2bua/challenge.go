@@ -25,7 +25,7 @@ func (s *Shard) authenticate(p *Packet, table *trunkgroup.Table) (caller, bool) 
 		s.refuse(p, 403, "", "")
 		return caller{}, false
 	}
-	return caller{customer: v.Group, user: v.Username, nonce: v.Use}, true
+	return caller{customer: v.Group, user: v.Username, ani: v.Credential.ANIOverride, nonce: v.Use}, true
 }
 
 // judge verifies the digest credentials of a request of any method, for the

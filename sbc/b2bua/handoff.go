@@ -137,7 +137,7 @@ func (h *handing) ask(node int) {
 	h.tries = append(h.tries, t)
 	o := c.legOutline(hop)
 	o.uri = string(c.msg.RequestURI())
-	id := c.legIdentity(&o, withoutTag(c.msg.Header(sip.From)), withoutTag(c.msg.Header(sip.To)))
+	id := c.legIdentity(&o, c.handedCaller(hop), withoutTag(c.msg.Header(sip.To)))
 	t.callID = id.callID
 	table, _ := s.env.Routing()
 	token := geo.Token{

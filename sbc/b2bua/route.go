@@ -25,6 +25,7 @@ func (c *Call) route(who caller) {
 	}
 	c.calledRaw = string(uri.User)
 	c.callerRaw = callerNumber(c.msg)
+	c.ani = who.ani
 	var groups []*trunkgroup.Group
 	if c.token.yes {
 		groups = c.routeHandedOver(table)
@@ -65,7 +66,7 @@ func (c *Call) routeNew(table *trunkgroup.Table, who caller, uri sip.URI) []*tru
 			return nil
 		}
 	}
-	return c.routeOutbound(table, who.customer, user)
+	return c.routeCustomer(table, who.customer, uri, user)
 }
 
 // routeOutbound finds the carriers of a customer's call, by the dialled number
