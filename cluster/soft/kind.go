@@ -15,6 +15,8 @@ const (
 	KindCounter  Kind = 5 // a counter's share of its owner
 	KindClosing  Kind = 6 // how often survivors closed a call's record (DEC-24)
 
+	KindFraud Kind = 8 // what a process counted of a customer's calls
+
 	maxKind = 63
 )
 
@@ -33,6 +35,8 @@ func (k Kind) String() string {
 		return "counter"
 	case KindClosing:
 		return "closing"
+	case KindFraud:
+		return "fraud"
 	}
 	return "unknown"
 }
@@ -84,5 +88,6 @@ func DefaultRules() map[Kind]Rule {
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},
 		KindClosing:  {Keep: true, Versioned: true},
+		KindFraud:    {Keep: true, MaxTTL: 25 * time.Hour},
 	}
 }

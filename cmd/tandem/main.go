@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // nights of fraud sections: all nodes must know the same zones
 )
 
 // version is the release, set by the linker.

@@ -28,6 +28,7 @@ type App struct {
 	door    *door // nil: the node admits nobody
 	drainer *drainer
 	limits  *limits      // nil on a witness
+	frauds  *frauds      // nil on a witness
 	recent  *recent.Ring // what the last calls asked
 	started time.Time
 
@@ -94,6 +95,8 @@ func (a *App) build(ctx context.Context, build string) error {
 			return err
 		}
 		a.onStop("limits", a.limits.stop)
+		a.frauds = newFrauds(a)
+		a.onStop("fraud counts", a.frauds.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
@@ -143,6 +146,7 @@ func (a *App) Failed() <-chan error { return a.failed }
 func (a *App) Start() error {
 	if a.limits != nil {
 		a.limits.start()
+		a.frauds.start()
 	}
 	a.watch.start()
 	if a.server != nil {

@@ -25,7 +25,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Rescue: d, Metrics: a.watch.meter.all.Handler()}
 	backend.Keys = d
 	if a.server != nil {
-		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits = d, d, d, d, d
+		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),

@@ -58,6 +58,7 @@ func sources(a *App) metrics.Sources {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
 		s.Soft = a.watch.book.metrics
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
+		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
 	return s

@@ -25,6 +25,7 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		},
 		Timers:     transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
 		CallLimits: watch.app.limits,
+		Fraud:      watch.app.frauds.watch,
 		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP(), &watch.canary} },
 		Logger:     log.With("component", "sip"),
 	}

@@ -151,6 +151,7 @@ func (w *watch) table(t *trunkgroup.Table) {
 func (w *watch) board(b *verdict.Board) {
 	if w.server != nil && b.Table != nil {
 		w.meter.table(b.Table)
+		w.app.frauds.use(b.Table)
 		w.app.limits.table(b.Table)
 		w.server.Publish(b.Table, b.View)
 		_, w.drained = b.Drained[w.app.cfg.Site]

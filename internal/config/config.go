@@ -149,6 +149,9 @@ type SIP struct {
 	// Realm is what digest challenges name; credentials of the cluster document are made for it. Empty
 	// (written "-") = unknown callers are refused without a challenge.
 	Realm string
+	// DoNotOriginate is a file of callers that nobody may show, one number or pattern per line, or
+	// empty. It is read again when it changes.
+	DoNotOriginate string
 	// UserAgent is the product that User-Agent and Server name; empty (written "-") = no such header.
 	UserAgent string
 	// Shards is the number of goroutines that own calls; 0 = one per core.

@@ -164,12 +164,13 @@ func (c *checker) sip(f *file) SIP {
 		c.add("sip.realm", "use letters, digits, '.', '-' and spaces", "quotes and control characters may not stand in realm or user_agent")
 	}
 	out := SIP{
-		Realm:     unlessDash(s.Realm),
-		UserAgent: unlessDash(s.UserAgent),
-		Shards:    c.number("sip.shards", s.Shards, 0, 1024),
-		T1:        c.duration("sip.timers.t1", s.Timers.T1, 10*time.Millisecond, 2*time.Second),
-		T2:        c.duration("sip.timers.t2", s.Timers.T2, 10*time.Millisecond, 32*time.Second),
-		T4:        c.duration("sip.timers.t4", s.Timers.T4, 10*time.Millisecond, 32*time.Second),
+		Realm:          unlessDash(s.Realm),
+		UserAgent:      unlessDash(s.UserAgent),
+		DoNotOriginate: c.file("sip.do_not_originate", s.DoNotOriginate),
+		Shards:         c.number("sip.shards", s.Shards, 0, 1024),
+		T1:             c.duration("sip.timers.t1", s.Timers.T1, 10*time.Millisecond, 2*time.Second),
+		T2:             c.duration("sip.timers.t2", s.Timers.T2, 10*time.Millisecond, 32*time.Second),
+		T4:             c.duration("sip.timers.t4", s.Timers.T4, 10*time.Millisecond, 32*time.Second),
 		Limits: Limits{
 			Calls:                c.number("sip.limits.calls", s.Limits.Calls, 0, 1<<30),
 			Connections:          c.number("sip.limits.connections", s.Limits.Connections, 1, 1<<20),

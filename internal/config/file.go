@@ -103,12 +103,13 @@ type fileLog struct {
 }
 
 type fileSIP struct {
-	Realm     string        `mapstructure:"realm"`
-	UserAgent string        `mapstructure:"user_agent"`
-	Shards    int           `mapstructure:"shards"`
-	Timers    fileTimers    `mapstructure:"timers"`
-	Limits    fileLimits    `mapstructure:"limits"`
-	TLS       fileClientTLS `mapstructure:"tls"`
+	Realm          string        `mapstructure:"realm"`
+	UserAgent      string        `mapstructure:"user_agent"`
+	DoNotOriginate string        `mapstructure:"do_not_originate"`
+	Shards         int           `mapstructure:"shards"`
+	Timers         fileTimers    `mapstructure:"timers"`
+	Limits         fileLimits    `mapstructure:"limits"`
+	TLS            fileClientTLS `mapstructure:"tls"`
 }
 
 type fileTimers struct {

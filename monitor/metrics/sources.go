@@ -18,6 +18,7 @@ type Sources struct {
 	Keys    func() Keys
 	CDR     map[string]func() cdrlog.Stats // by the sink's name
 	Limits  func() []Limit
+	Fraud   func() []Fraud
 	Soft    func() Soft
 }
 
@@ -125,6 +126,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Limits != nil {
 		p.limits(c.s.Limits())
+	}
+	if c.s.Fraud != nil {
+		p.fraud(c.s.Fraud())
 	}
 	if c.s.Soft != nil {
 		p.soft(c.s.Soft())

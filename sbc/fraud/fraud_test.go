@@ -46,14 +46,19 @@ func TestCallsPerHourSlide(t *testing.T) {
 	}
 	now := epoch.Add(50 * time.Minute)
 	v := w.Screen(now, f, number, false)
-	if v.Action != trunkgroup.FraudBlock || v.Bound != "calls.hour" || v.Rule != "all" || !v.New || v.Use != nil {
+	if v.Action != trunkgroup.FraudBlock || v.Bound != "calls.hour" || v.Rule != "all" || v.Use != nil {
 		t.Fatalf("%+v", v)
 	}
-	if v := w.Screen(now, f, number, false); v.New || v.Action != trunkgroup.FraudBlock {
+	if v := w.Screen(now, f, number, false); v.Action != trunkgroup.FraudBlock {
 		t.Fatalf("again: %+v", v)
 	}
-	if v := w.Screen(epoch.Add(61*time.Minute), f, number, false); v.Action != 0 {
+	later := epoch.Add(61 * time.Minute)
+	if v := w.Screen(later, f, number, false); v.Action != 0 {
 		t.Fatalf("after the hour: %+v", v)
+	}
+	tab, _ := table(t, trunkgroup.FraudSpec{Calls: trunkgroup.FraudWindowsSpec{Hour: 3}})
+	if trips := w.Usage(later, tab)[0].Trips; len(trips) != 1 || trips[0].Calls != 2 || !trips[0].Since.Equal(now) {
+		t.Errorf("%+v", trips)
 	}
 }
 
@@ -239,7 +244,7 @@ func TestScreenAllocatesOnlyTheUse(t *testing.T) {
 }
 
 func BenchmarkScreen(b *testing.B) {
-	w, f := watch(b, trunkgroup.FraudSpec{Calls: trunkgroup.FraudWindowsSpec{Hour: 1 << 30}, Minutes: trunkgroup.FraudWindowsSpec{Day: 1 << 30}})
+	w, f := watch(b, trunkgroup.FraudSpec{Calls: trunkgroup.FraudWindowsSpec{Hour: 1e8}, Minutes: trunkgroup.FraudWindowsSpec{Day: 1e8}})
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Screen(epoch, f, number, false)

@@ -21,27 +21,29 @@ type tripped struct {
 // Trip is a bound that calls have passed.
 type Trip struct {
 	Rule, Bound string
+	Action      trunkgroup.FraudAction
 	Since, Last time.Time
-	Calls       uint64 // that met it since then, on this node
+	Calls       uint64 // that met it on this node, since the process began
 }
 
-// trip notes that a call met a bound and reports whether that is news.
-func (t *tripped) trip(now time.Time, rule, bound string) bool {
+// trip notes that a call met a bound.
+func (t *tripped) trip(now time.Time, r *trunkgroup.FraudRule, bound string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := rule + " " + bound
+	key := r.Name + " " + bound
 	e := t.list[key]
-	fresh := e == nil || now.Sub(e.Last) > tripQuiet
-	if fresh {
-		e = &Trip{Rule: rule, Bound: bound, Since: now}
+	if e == nil {
+		e = &Trip{Rule: r.Name, Bound: bound}
 		if t.list == nil {
 			t.list = make(map[string]*Trip)
 		}
 		t.list[key] = e
 	}
-	e.Last = now
+	if now.Sub(e.Last) > tripQuiet {
+		e.Since = now
+	}
+	e.Last, e.Action = now, r.Action
 	e.Calls++
-	return fresh
 }
 
 func (t *tripped) trips() (list []Trip) {
@@ -92,6 +94,7 @@ type Usage struct {
 	Bounds                  trunkgroup.FraudRule
 	Percent                 int
 	ShortCalls              uint64 // of the rule for all
+	MaxShort                int    // their bound
 	Trips                   []Trip
 }
 
@@ -112,7 +115,7 @@ func (w *Watch) Usage(now time.Time, t *trunkgroup.Table) (list []Usage) {
 				HourMinutes: (own.hourSeconds + other.hourSeconds) / 60, DayMinutes: (own.daySeconds + other.daySeconds) / 60,
 			}
 			if i == 0 {
-				u.ShortCalls = a.short.sum(now) + others.short
+				u.ShortCalls, u.MaxShort = a.short.sum(now)+others.short, c.Fraud.Short.Calls
 			}
 			for _, trip := range trips {
 				if trip.Rule == u.Rule {

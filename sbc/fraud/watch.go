@@ -13,8 +13,6 @@ type Verdict struct {
 	Action trunkgroup.FraudAction
 	// Rule and Bound name the bound that is passed, in words of the document.
 	Rule, Bound string
-	// New: the bound was not passed before, as far as this node knows.
-	New bool
 	// Use is to be told of the call's answer and end; nil for a refused call.
 	Use *Use
 }
@@ -89,14 +87,18 @@ func (a *account) judge(now time.Time, f *trunkgroup.Fraud, rule int) Verdict {
 	for _, i := range [...]int{rule, 0} {
 		r := &f.Rules[i]
 		if bound := a.beyond(now, r, i, percent, others); bound != "" {
-			return Verdict{Action: r.Action, Rule: r.Name, Bound: bound, New: a.trip(now, r.Name, bound)}
+			return a.verdict(now, r, bound)
 		}
 	}
 	if f.Short.Calls > 0 && a.short.sum(now)+others.short >= scaled(f.Short.Calls, percent) {
-		const bound = "short_calls"
-		return Verdict{Action: f.Rules[0].Action, Rule: f.Rules[0].Name, Bound: bound, New: a.trip(now, f.Rules[0].Name, bound)}
+		return a.verdict(now, &f.Rules[0], "short_calls")
 	}
 	return Verdict{}
+}
+
+func (a *account) verdict(now time.Time, r *trunkgroup.FraudRule, bound string) Verdict {
+	a.trip(now, r, bound)
+	return Verdict{Action: r.Action, Rule: r.Name, Bound: bound}
 }
 
 // beyond names the bound of a rule that one more call passes.
