@@ -30,25 +30,26 @@ type Shard struct {
 	// handoff are the keys of hand-off tokens: the first signs, all verify.
 	handoff [][]byte
 
-	calls    map[*Call]struct{}
-	server   map[uint64]*incoming   // requests without a final response, by transaction key
-	client   map[uint64]responder   // requests that we sent, by branch
-	dialogs  map[uint64]*leg        // by Call-ID and our own tags
-	invites  map[uint64]*Call       // our open INVITEs, by the key of DEC-03
-	open     map[uint64]openEntry   // other nodes' open INVITEs
-	swept    time.Time              // when the table above was last gone through
-	done     map[uint64]time.Time   // hand-offs that other nodes had to their end, until no late copy can come
-	held     map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
-	linger   *transaction.Linger[transport.Target]
-	alarms   alarms
-	lateByes int              // BYEs that are kept for owners that are away
-	waits    map[uint64]*wait // who waits for a share of a limit
-	rates    rates            // uses that end by themselves
-	seen     geo.Seen         // call ids that peer sites handed to us
-	closing  bool             // no call begins any more
-	drain    DrainOrder
-	passed   map[uint64]*passedInvite // INVITEs that siblings have in our place, by the key of DEC-03
-	passing  int                      // those of them without a final response
+	calls     map[*Call]struct{}
+	server    map[uint64]*incoming   // requests without a final response, by transaction key
+	client    map[uint64]responder   // requests that we sent, by branch
+	dialogs   map[uint64]*leg        // by Call-ID and our own tags
+	invites   map[uint64]*Call       // our open INVITEs, by the key of DEC-03
+	open      map[uint64]openEntry   // other nodes' open INVITEs
+	swept     time.Time              // when the table above was last gone through
+	done      map[uint64]time.Time   // hand-offs that other nodes had to their end, until no late copy can come
+	held      map[uint64]*heldInvite // INVITEs that wait for news of another node's, by the key of DEC-03
+	linger    *transaction.Linger[transport.Target]
+	alarms    alarms
+	registers map[uint64]*registering // REGISTERs that wait for the registrar
+	lateByes  int                     // BYEs that are kept for owners that are away
+	waits     map[uint64]*wait        // who waits for a share of a limit
+	rates     rates                   // uses that end by themselves
+	seen      geo.Seen                // call ids that peer sites handed to us
+	closing   bool                    // no call begins any more
+	drain     DrainOrder
+	passed    map[uint64]*passedInvite // INVITEs that siblings have in our place, by the key of DEC-03
+	passing   int                      // those of them without a final response
 	// lastInvite is when a caller began the last call here.
 	lastInvite time.Time
 	hot        any // what is being worked on: a *Call, a responder or a timed
@@ -83,24 +84,26 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 	if cfg.Timers == (transaction.Timers{}) {
 		cfg.Timers = transaction.DefaultTimers()
 	}
+	cfg.Hosts = withAdvertised(cfg.Hosts, cfg.Listeners)
 	return &Shard{
-		cfg:     cfg,
-		env:     env,
-		now:     now,
-		seed:    cfg.Seed,
-		handoff: [][]byte{cfg.HandoffKey},
-		calls:   make(map[*Call]struct{}),
-		server:  make(map[uint64]*incoming),
-		client:  make(map[uint64]responder),
-		dialogs: make(map[uint64]*leg),
-		invites: make(map[uint64]*Call),
-		open:    make(map[uint64]openEntry),
-		done:    make(map[uint64]time.Time),
-		held:    make(map[uint64]*heldInvite),
-		passed:  make(map[uint64]*passedInvite),
-		linger:  transaction.NewLinger[transport.Target](lingerLimit),
-		alarms:  alarms{epoch: now},
-		waits:   make(map[uint64]*wait),
+		cfg:       cfg,
+		env:       env,
+		now:       now,
+		seed:      cfg.Seed,
+		handoff:   [][]byte{cfg.HandoffKey},
+		calls:     make(map[*Call]struct{}),
+		server:    make(map[uint64]*incoming),
+		client:    make(map[uint64]responder),
+		dialogs:   make(map[uint64]*leg),
+		invites:   make(map[uint64]*Call),
+		open:      make(map[uint64]openEntry),
+		done:      make(map[uint64]time.Time),
+		held:      make(map[uint64]*heldInvite),
+		passed:    make(map[uint64]*passedInvite),
+		linger:    transaction.NewLinger[transport.Target](lingerLimit),
+		alarms:    alarms{epoch: now},
+		waits:     make(map[uint64]*wait),
+		registers: make(map[uint64]*registering),
 	}
 }
 
