@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/coder/websocket v1.8.15
 	github.com/gaissmai/bart v0.30.0
 	github.com/go-viper/mapstructure/v2 v2.4.0
 	github.com/rogpeppe/go-internal v1.16.0

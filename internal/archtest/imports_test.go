@@ -66,6 +66,7 @@ var fences = []struct {
 	{"github.com/prometheus", []string{"monitor"}, true, "the other rooms report through small interfaces that monitor's metrics implement"},
 	{"go.yaml.in/yaml", []string{"trunkgroup/yamldoc"}, true, "the cluster document has one strict reader that keeps line numbers"},
 	{"gopkg.in/yaml", nil, false, "go.yaml.in/yaml/v3 in trunkgroup/yamldoc is the one YAML reader"},
+	{"github.com/coder/websocket", []string{"sbc/transport"}, true, "a WebSocket is one more stream of sbc/transport, with its caps and deadlines"},
 	{"github.com/miekg/dns", []string{"sbc/dns", "monitor", "internal/app"}, true, "names are resolved in the background, never on the call path"},
 	{"github.com/stretchr/testify", nil, false, "plain comparisons with got and want read better and depend on nothing"},
 	{"github.com/sirupsen/logrus", nil, false, "log/slog, injected"},

@@ -24,7 +24,7 @@ func (b *Batch) Send(t Target, data []byte, ref uint64) {
 	switch t.Transport {
 	case trunkgroup.UDP:
 		b.sendUDP(&t, data, ref)
-	case trunkgroup.TCP, trunkgroup.TLS:
+	case trunkgroup.TCP, trunkgroup.TLS, trunkgroup.WS, trunkgroup.WSS:
 		b.set.sendStream(&t, data, ref)
 	default:
 		b.set.fail(ref, t, ErrNoListener)

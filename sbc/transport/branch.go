@@ -4,9 +4,9 @@ import "bytes"
 
 var branchKey = []byte("branch=")
 
-// branchOf returns a copy of the branch of the first Via of a message that we built ourselves: our own spelling, Via first. It
+// BranchOf returns a copy of the branch of the first Via of a message that we built ourselves: our own spelling, Via first. It
 // works on the first bytes of a message too; a branch that may be cut off is none.
-func branchOf(data []byte) []byte {
+func BranchOf(data []byte) []byte {
 	i := bytes.Index(data, branchKey)
 	if i < 0 {
 		return nil

@@ -15,7 +15,7 @@ func TestBranchOf(t *testing.T) {
 		"Via: SIP/2.0/UDP h":                     "",
 		"":                                       "",
 	} {
-		if got := branchOf([]byte(in)); string(got) != want {
+		if got := BranchOf([]byte(in)); string(got) != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -26,7 +26,7 @@ func FuzzBranchOf(f *testing.F) {
 	f.Add(request(1))
 	f.Add([]byte("branch="))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if branch := branchOf(data); len(branch) > len(data) || bytes.ContainsAny(branch, ";,\r\n ") {
+		if branch := BranchOf(data); len(branch) > len(data) || bytes.ContainsAny(branch, ";,\r\n ") {
 			t.Fatalf("branch %q of %q", branch, data)
 		}
 	})

@@ -15,13 +15,15 @@ import (
 type ListenerConfig struct {
 	// Name appears in logs and errors.
 	Name string
-	// Transport is UDP, TCP or TLS.
+	// Transport is UDP, TCP, TLS, WS or WSS.
 	Transport trunkgroup.Transport
 	// Addr is the address to bind; port 0 = any, see Set.Addr. With an unspecified address the system picks the source
 	// address of what is sent, so hosts with several addresses should name one.
 	Addr netip.AddrPort
-	// TLS is the server configuration of a TLS listener. Versions below 1.2 are not offered whatever it says.
+	// TLS is the server configuration of a TLS or WSS listener. Versions below 1.2 are not offered whatever it says.
 	TLS *tls.Config
+	// WebSocket is set for WS and WSS.
+	WebSocket WebSocket
 	// Sockets is the number of SO_REUSEPORT sockets of a UDP listener, each with its reader. The kernel keeps the datagrams of
 	// one source on one socket. Default 1.
 	Sockets int
@@ -45,7 +47,7 @@ type Limits struct {
 	MaxConnsPerSource int
 	// Connect bounds a dial without its TLS handshake.
 	Connect time.Duration
-	// Handshake bounds a TLS handshake, as client and as server.
+	// Handshake bounds a TLS handshake, as client and as server, and the HTTP request that opens a WebSocket.
 	Handshake time.Duration
 	// FirstMessage is how long an accepted connection may stay without a whole message.
 	FirstMessage time.Duration
@@ -53,6 +55,9 @@ type Limits struct {
 	Incomplete time.Duration
 	// Idle closes a connection without traffic in either direction.
 	Idle time.Duration
+	// Ping is the silence after which the peer of a WebSocket is asked whether it lives, so that what stands between keeps the
+	// connection.
+	Ping time.Duration
 	// Write bounds the time in which a peer must take, and acknowledge, what was written.
 	Write time.Duration
 	// CloseLinger is how long a connection stays for the answer to the fault that ends it.
@@ -75,6 +80,7 @@ func DefaultLimits() Limits {
 		FirstMessage:      10 * time.Second,
 		Incomplete:        10 * time.Second,
 		Idle:              30 * time.Minute,
+		Ping:              30 * time.Second,
 		Write:             10 * time.Second,
 		CloseLinger:       time.Second,
 		QueueMessages:     512,
@@ -106,6 +112,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.FirstMessage, &d.FirstMessage},
 		{&l.Incomplete, &d.Incomplete},
 		{&l.Idle, &d.Idle},
+		{&l.Ping, &d.Ping},
 		{&l.Write, &d.Write},
 		{&l.CloseLinger, &d.CloseLinger},
 		{&l.Unanswered, &d.Unanswered},
@@ -123,15 +130,19 @@ func (c *Config) validate() error {
 	for i, l := range c.Listeners {
 		fault := ""
 		switch {
-		case l.Transport != trunkgroup.UDP && l.Transport != trunkgroup.TCP && l.Transport != trunkgroup.TLS:
-			fault = "transport must be udp, tcp or tls"
+		case l.Transport < trunkgroup.UDP || l.Transport > trunkgroup.WSS:
+			fault = "transport must be udp, tcp, tls, ws or wss"
 		case !l.Addr.Addr().IsValid():
 			fault = "address missing"
-		case l.Transport == trunkgroup.TLS && l.TLS == nil:
-			fault = "tls listener without certificate"
+		case l.Transport.Secure() && l.TLS == nil:
+			fault = l.Transport.String() + " listener without certificate"
 		case l.Sockets < 0:
 			fault = "negative number of sockets"
 		default:
+			if err := l.WebSocket.Validate(); err != nil {
+				fault = err.Error()
+				break
+			}
 			continue
 		}
 		faults = append(faults, fmt.Errorf("listener %d %s: %s", i, l.Name, fault))

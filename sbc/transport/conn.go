@@ -16,7 +16,7 @@ import (
 type connState uint8
 
 const (
-	connOpening connState = iota // dialling, or in the TLS handshake: what is sent waits
+	connOpening connState = iota // dialling, or in the handshake of TLS or a WebSocket: what is sent waits
 	connOpen
 	connEnded
 )
@@ -62,7 +62,7 @@ func newConn(s *Set, t trunkgroup.Transport, listener int) *conn {
 	}
 }
 
-// attach takes the established TCP connection. Plain TCP is ready to write; TLS is not before its handshake.
+// attach takes the established TCP connection. Plain TCP is ready to write; the others are not before their handshake.
 func (c *conn) attach(nc net.Conn) bool {
 	local := addrPort(nc.LocalAddr())
 	c.mu.Lock()
@@ -97,15 +97,19 @@ func (c *conn) open(stream net.Conn) bool {
 }
 
 // serve is the goroutine of an accepted connection.
-func (c *conn) serve(config *tls.Config) {
+func (c *conn) serve(l *streamListener) {
 	stream := c.stream
-	if config != nil {
-		secure := tls.Server(stream, config)
+	if l.tls != nil {
+		secure := tls.Server(stream, l.tls)
 		if err := c.handshake(secure); err != nil {
 			c.end(err)
 			return
 		}
 		stream = secure
+	}
+	if l.websocket != nil {
+		c.serveWebSocket(stream, l.websocket)
+		return
 	}
 	if c.open(stream) {
 		c.read(stream)

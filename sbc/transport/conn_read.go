@@ -64,8 +64,10 @@ func (c *conn) deadline() time.Time {
 
 // arm sets the read deadline when it must come sooner. Later ones are left alone: on timeout the reader looks again, which is
 // cheaper than a timer change per message.
-func (c *conn) arm(stream net.Conn) {
-	want := c.deadline()
+func (c *conn) arm(stream net.Conn) { c.armUntil(stream, c.deadline()) }
+
+// armUntil is arm for a deadline of the caller's.
+func (c *conn) armUntil(stream net.Conn, want time.Time) {
 	if c.armed.IsZero() || want.Before(c.armed) || !c.armed.After(time.Now()) {
 		c.armed = want
 		_ = stream.SetReadDeadline(want) // fails on a closed connection only, which Read reports
@@ -87,20 +89,7 @@ func (c *conn) deliver() (last *sip.Fault) {
 			last = fault
 			break
 		}
-		m, fault := sip.Parse(raw)
-		switch {
-		case fault == nil:
-			if !m.IsRequest() && c.pooled {
-				c.answered(m.Branch())
-			}
-			packets = append(packets, c.packet(m))
-			c.served = true
-		case fault.Close:
-			last = fault
-		default:
-			packets = c.hand(packets)
-			c.reject(fault)
-		}
+		packets, last = c.parse(packets, raw)
 	}
 	c.packets = c.hand(packets)
 	c.pong(c.framer.Pings())
@@ -112,6 +101,25 @@ func (c *conn) deliver() (last *sip.Fault) {
 	}
 	c.greeted = c.greeted || got > 0
 	return last
+}
+
+// parse appends a good message to packets and lets the handler answer a faulty one, behind those before it. A fault that ends a byte
+// stream is returned.
+func (c *conn) parse(packets []Packet, raw []byte) ([]Packet, *sip.Fault) {
+	m, fault := sip.Parse(raw)
+	switch {
+	case fault == nil:
+		if !m.IsRequest() && c.pooled {
+			c.answered(m.Branch())
+		}
+		c.served = true
+		return append(packets, c.packet(m)), nil
+	case fault.Close:
+		return packets, fault
+	}
+	packets = c.hand(packets)
+	c.reject(fault)
+	return packets, nil
 }
 
 // hand gives the packets collected so far to the handler.

@@ -35,7 +35,7 @@ func (c *conn) send(e entry) bool {
 	}
 	e.fresh = c.state == connOpening
 	if c.pooled && !e.pong && e.target.Flow == 0 && expectsAnswer(e.data) {
-		e.branch, e.at = branchOf(e.data), time.Now()
+		e.branch, e.at = BranchOf(e.data), time.Now()
 	}
 	if c.state != connOpening && !c.writing && c.direct != nil {
 		if e.off = c.direct.write(e.data); e.off == len(e.data) {

@@ -32,11 +32,12 @@ type Counters struct {
 	Resent       atomic.Uint64 // requests sent again over a fresh connection
 	Capped       atomic.Uint64 // connections refused by MaxConns or MaxConnsPerSource
 	Expired      atomic.Uint64 // connections closed by a deadline
+	NotUpgraded  atomic.Uint64 // connections to a WS or WSS listener that did not become a WebSocket of SIP
 	AcceptErrors atomic.Uint64 // failures of accept, such as no descriptors left
 }
 
 // transports is the size of a counter array indexed by transport.
-const transports = int(trunkgroup.TLS) + 1
+const transports = int(trunkgroup.WSS) + 1
 
 // fault counts a verdict.
 func (c *Counters) fault(code int, closes bool) {

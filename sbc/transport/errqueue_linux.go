@@ -26,7 +26,7 @@ func (u *udpSocket) drainErrors() (failures []failure) {
 			continue
 		}
 		u.set.counters.ICMP.Add(1)
-		icmp := &ICMPError{Branch: branchOf(data[:size]), Addr: sockaddr(to), Errno: errno}
+		icmp := &ICMPError{Branch: BranchOf(data[:size]), Addr: sockaddr(to), Errno: errno}
 		failures = append(failures, failure{target: u.target(icmp.Addr), err: icmp})
 	}
 }

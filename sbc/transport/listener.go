@@ -25,10 +25,11 @@ type streamListener struct {
 	transport trunkgroup.Transport
 	local     netip.AddrPort
 	tls       *tls.Config
+	websocket *WebSocket // of a WS or WSS listener
 	net       net.Listener
 }
 
-// listenStream binds a TCP or TLS listener.
+// listenStream binds a listener of TCP, TLS or WebSockets.
 func (s *Set) listenStream(index int, lc ListenerConfig) (*streamListener, error) {
 	network := "tcp4"
 	if lc.Addr.Addr().Is6() {
@@ -40,8 +41,11 @@ func (s *Set) listenStream(index int, lc ListenerConfig) (*streamListener, error
 		return nil, fmt.Errorf("%s %s: %w", lc.Transport, lc.Addr, innermost(err))
 	}
 	l := &streamListener{set: s, index: index, transport: lc.Transport, net: ln, local: addrPort(ln.Addr())}
-	if lc.Transport == trunkgroup.TLS {
+	if lc.Transport.Secure() {
 		l.tls = atLeastTLS12(lc.TLS)
+	}
+	if lc.Transport == trunkgroup.WS || lc.Transport == trunkgroup.WSS {
+		l.websocket = &lc.WebSocket
 	}
 	return l, nil
 }
@@ -96,7 +100,7 @@ func (l *streamListener) admit(nc net.Conn) {
 	c.attach(nc)
 	l.set.streams.flows.Store(c.flow, c)
 	l.set.counters.Accepted.Add(1)
-	if !l.set.spawn(func() { c.serve(l.tls) }) {
+	if !l.set.spawn(func() { c.serve(l) }) {
 		c.end(ErrClosed)
 	}
 }

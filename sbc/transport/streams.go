@@ -31,14 +31,14 @@ type poolKey struct {
 // sendStream gives bytes to the flow of the target, or to the pooled connection of its key.
 func (s *Set) sendStream(t *Target, data []byte, ref uint64) {
 	e := entry{data: data, ref: ref, target: *t}
-	if t.Flow == 0 {
+	if t.Flow == 0 && t.Transport.Dialled() {
 		s.sendPooled(e)
 		return
 	}
 	c, ok := s.streams.flows.Load(t.Flow)
 	switch {
 	case ok && c.(*conn).send(e):
-	case t.ReturnPort != 0 && t.Addr.IsValid():
+	case t.ReturnPort != 0 && t.Addr.IsValid() && t.Transport.Dialled():
 		e.target.Flow, e.target.Addr = 0, netip.AddrPortFrom(t.Addr.Addr(), t.ReturnPort)
 		s.sendPooled(e)
 	default:
