@@ -1,0 +1,214 @@
+package guard
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Config is what a Guard is made from. It must not change afterwards.
+type Config struct {
+	// Listeners are those of the transport, by index.
+	Listeners []Listener
+	// Allow lists who is trusted beside the far ends of the trunk groups.
+	Allow []netip.Prefix
+	// Stranger, Known and Trusted are the buckets of each kind of source.
+	Stranger, Known, Trusted Rate
+	// Sources is about how many sources of each kind have a bucket at one time; four
+	// times as many known addresses are remembered. Default 65,536.
+	Sources int
+	// Signatures are the words of scanners.
+	Signatures []string
+	// Key makes places in the tables unforeseeable; 16 random bytes.
+	Key [16]byte
+	// Start is the time from which the tables count.
+	Start time.Time
+	// OnOffence takes what a stranger did over a connection. It is called by readers
+	// of sockets and must not block. Nil: nobody listens.
+	OnOffence func(Offence)
+}
+
+// Listener is what the Guard needs to know of a listener.
+type Listener struct {
+	// Stream listeners accept connections, whose source addresses are proven.
+	Stream bool
+	// TLS ones must do a handshake for each of them.
+	TLS bool
+	// ACL says who may come to this listener at all; nil is everybody.
+	ACL *trunkgroup.ACL
+}
+
+const (
+	defaultSources = 1 << 16
+	// What a connection costs of a bucket, in messages.
+	connectCost, handshakeCost = 2, 10
+)
+
+// Guard judges what comes from outside before it is parsed. Its methods may be called
+// by many goroutines at once, take no lock and do not allocate.
+type Guard struct {
+	cfg      Config
+	start    time.Time
+	allow    *trunkgroup.ACL // nil trusts nobody
+	trusted  atomic.Pointer[trunkgroup.Gateways]
+	known    *known
+	bans     *bans
+	scanners *signatures
+	counters Counters
+
+	strangers, knowns, trusteds *buckets // nil: no bucket
+}
+
+// New makes a guard.
+func New(cfg Config) *Guard {
+	if cfg.Sources <= 0 {
+		cfg.Sources = defaultSources
+	}
+	if cfg.OnOffence == nil {
+		cfg.OnOffence = func(Offence) {}
+	}
+	cfg.Allow = slices.Clone(cfg.Allow)
+	h := hasher{binary.BigEndian.Uint64(cfg.Key[:8]), binary.BigEndian.Uint64(cfg.Key[8:])}
+	return &Guard{
+		cfg: cfg, start: cfg.Start, allow: trunkgroup.NewACL(cfg.Allow, nil),
+		known: newKnown(4*cfg.Sources, h), bans: newBans(), scanners: newSignatures(cfg.Signatures),
+		strangers: newBuckets(cfg.Stranger, cfg.Sources, h),
+		knowns:    newBuckets(cfg.Known, cfg.Sources, h),
+		trusteds:  newBuckets(cfg.Trusted, cfg.Sources, h),
+	}
+}
+
+// Counters returns the live counters.
+func (g *Guard) Counters() *Counters { return &g.counters }
+
+// SetTrusted puts the addresses in force from which the trunk groups' far ends send.
+func (g *Guard) SetTrusted(x *trunkgroup.Gateways) { g.trusted.Store(x) }
+
+// Trusted tells whether an address is on the allow list or a far end's.
+func (g *Guard) Trusted(a netip.Addr) bool {
+	return g.allow != nil && g.allow.Admits(a) || g.trusted.Load().Any(a)
+}
+
+// Know remembers until a time that a registration is alive at this address, or that
+// a user has proved himself from there.
+func (g *Guard) Know(a netip.Addr, until time.Time) { g.known.note(a, until.Sub(g.start)) }
+
+// Known tells whether the address is remembered by Know.
+func (g *Guard) Known(a netip.Addr, now time.Time) bool { return g.known.has(a, now.Sub(g.start)) }
+
+// Connect tells whether a connection from this source may be served. It is asked
+// before any handshake.
+func (g *Guard) Connect(now time.Time, listener int, source netip.AddrPort) bool {
+	cost := int64(connectCost)
+	if g.cfg.Listeners[listener].TLS {
+		cost = handshakeCost
+	}
+	cause, ok := g.pass(now, listener, source.Addr(), nil, cost)
+	if !ok {
+		g.counters.connections[cause].Add(1)
+	}
+	return ok
+}
+
+// Message tells whether a datagram, or a message of an accepted connection, may be
+// parsed. A connection whose message may not is to be closed.
+func (g *Guard) Message(now time.Time, listener int, source netip.AddrPort, raw []byte) bool {
+	cause, ok := g.pass(now, listener, source.Addr(), raw, 1)
+	if ok {
+		return true
+	}
+	g.counters.messages[cause].Add(1)
+	if cause == CauseScanner && g.cfg.Listeners[listener].Stream {
+		g.offend(now, Offence{Source: source.Addr(), Reason: ReasonScanner, Weight: atOnce})
+	}
+	return false
+}
+
+// offend tells of what a source did, unless it is one that is never banned.
+func (g *Guard) offend(now time.Time, o Offence) {
+	if !g.Exempt(o.Source, now) {
+		g.cfg.OnOffence(o)
+	}
+}
+
+// atOnce is the weight of what is not done by accident.
+const atOnce = 1 << 20
+
+// Malformed takes note of a message that the gate refused. Over UDP anybody may have
+// sent it.
+func (g *Guard) Malformed(now time.Time, listener int, source netip.AddrPort) {
+	if g.cfg.Listeners[listener].Stream {
+		g.offend(now, Offence{Source: source.Addr(), Reason: ReasonMalformed, Weight: 1})
+	}
+}
+
+// Refused takes note of digest credentials that were refused. proven says that nobody
+// else can have sent them: they came over a connection, or answered a challenge that
+// was sent to this very address.
+func (g *Guard) Refused(now time.Time, source netip.Addr, proven bool) {
+	if proven {
+		g.offend(now, Offence{Source: source, Reason: ReasonDigest, Weight: 1})
+	}
+}
+
+// Exempt tells whether an address is never banned for what it does.
+func (g *Guard) Exempt(a netip.Addr, now time.Time) bool { return g.Trusted(a) || g.Known(a, now) }
+
+// pass looks at everything in turn and returns what is against it. Signatures are not
+// looked for in what trusted sources say.
+func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost int64) (Cause, bool) {
+	if !g.cfg.Listeners[listener].ACL.Admits(a) {
+		return CauseACL, false
+	}
+	trusted := g.Trusted(a)
+	if g.bans.find(a, trusted, now) != nil {
+		return CauseBan, false
+	}
+	at := now.Sub(g.start)
+	bucket := g.strangers
+	switch {
+	case trusted:
+		bucket = g.trusteds
+	case g.known.has(a, at):
+		bucket = g.knowns
+	}
+	if bucket != nil && !bucket.take(a, at, cost) {
+		return CauseBucket, false
+	}
+	if !trusted && g.scanners.match(raw) {
+		return CauseScanner, false
+	}
+	return 0, true
+}
+
+// Ban puts a ban in force.
+func (g *Guard) Ban(b Ban) { g.bans.add(&b) }
+
+// Lift ends a ban; false when there is none of this very prefix.
+func (g *Guard) Lift(p netip.Prefix) bool { return g.bans.remove(p) }
+
+// Banned returns the ban that holds for an address.
+func (g *Guard) Banned(a netip.Addr, now time.Time) (Ban, bool) {
+	if b := g.bans.find(a, g.Trusted(a), now); b != nil {
+		return *b, true
+	}
+	return Ban{}, false
+}
+
+// Bans returns the bans that are not over, by prefix.
+func (g *Guard) Bans(now time.Time) []Ban {
+	list := []Ban{}
+	for _, b := range g.bans.tree.Load().AllSorted() {
+		if now.Before(b.Until) {
+			list = append(list, *b)
+		}
+	}
+	return list
+}
+
+// Sweep drops the bans that are over; call it now and then.
+func (g *Guard) Sweep(now time.Time) { g.bans.sweep(now) }

@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"bytes"
+	"strings"
+)
+
+// DefaultSignatures are words by which tools name themselves that look for open
+// exchanges. Case does not matter.
+func DefaultSignatures() []string {
+	return []string{
+		"friendly-scanner", "friendly-request", "sipvicious", "sundayddr", "sipcli", "sip-scan", "sipscan", "siparmyknife",
+		"vaxsipuseragent", "vaxipuseragent", "pplsip", "iwar", "sivus", "smap", "eyebeam-scanner", "gulp-scanner", "sipptk",
+	}
+}
+
+// maxHead bounds how far into a message a signature is looked for.
+const maxHead = 4096
+
+// signatures finds the words of scanners in messages.
+type signatures struct{ words [][]byte }
+
+func newSignatures(words []string) *signatures {
+	s := &signatures{}
+	for _, w := range words {
+		if w = strings.ToLower(strings.TrimSpace(w)); w != "" {
+			s.words = append(s.words, []byte(w))
+		}
+	}
+	return s
+}
+
+// match tells whether a message names a scanner as its User-Agent, or as its sender's
+// display name. It reads lines and nothing else, since nobody has checked the message.
+func (s *signatures) match(raw []byte) bool {
+	if len(s.words) == 0 {
+		return false
+	}
+	head := raw[:min(len(raw), maxHead)]
+	for len(head) > 0 {
+		line := head
+		if end := bytes.IndexByte(head, '\n'); end >= 0 {
+			line, head = head[:end], head[end+1:]
+		} else {
+			head = nil
+		}
+		if len(line) <= 1 {
+			return false // the body begins
+		}
+		if value, ok := telling(line); ok && s.contains(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// telling returns the part of a header line in which a tool may name itself.
+func telling(line []byte) (value []byte, ok bool) {
+	switch line[0] | 0x20 {
+	case 'u', 'f':
+	default:
+		return nil, false
+	}
+	colon := bytes.IndexByte(line, ':')
+	if colon < 0 {
+		return nil, false
+	}
+	name, value := bytes.TrimRight(line[:colon], " \t"), line[colon+1:]
+	switch {
+	case bytes.EqualFold(name, []byte("user-agent")):
+		return value, true
+	case bytes.EqualFold(name, []byte("from")), bytes.EqualFold(name, []byte("f")):
+		display, _, found := bytes.Cut(value, []byte{'<'})
+		return display, found
+	}
+	return nil, false
+}
+
+// contains finds one of the words, whole: "sipcli" is not in "SIPClient".
+func (s *signatures) contains(value []byte) bool {
+	var buf [256]byte
+	low := buf[:copy(buf[:], value)]
+	for i, c := range low {
+		if c >= 'A' && c <= 'Z' {
+			low[i] = c | 0x20
+		}
+	}
+	for _, w := range s.words {
+		for rest := low; ; {
+			at := bytes.Index(rest, w)
+			if at < 0 {
+				break
+			}
+			after := at + len(w)
+			if !letter(rest, at-1) && !letter(rest, after) {
+				return true
+			}
+			rest = rest[after:]
+		}
+	}
+	return false
+}
+
+func letter(b []byte, i int) bool {
+	return i >= 0 && i < len(b) && (b[i] >= 'a' && b[i] <= 'z' || b[i] >= '0' && b[i] <= '9')
+}
