@@ -12,8 +12,8 @@ type Decision struct {
 // Decide says where a table sends a call. It is Explain without the words and
 // without the members' states: the same code identifies and routes.
 func Decide(t *Table, q Query) Decision {
-	e := &explainer{t: t, q: q, quiet: true}
-	e.q.Source.User = q.Called
+	e := newExplainer(t, nil, q)
+	e.quiet = true
 	match, ok := e.identify()
 	if !ok {
 		return Decision{Code: 401} // P-11

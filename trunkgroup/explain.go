@@ -12,7 +12,9 @@ type Query struct {
 	Source   SourceKey // where it comes from; an invalid Source.Source is not looked up
 	Realm    string    // of Username
 	Username string    // a digest user, taken as proven; asked when the source is unknown
-	Called   []byte    // user of the Request-URI; Source.User is set from it
+	// Called is the user of the Request-URI, or the whole of it when an address
+	// of record is called, sip:user@host; Source.User is set from it.
+	Called []byte
 	Draw     Draw
 	// Normalise makes an E.164 number of the called user; sbc/number has it.
 	// With nil the user is taken as it is.
@@ -55,8 +57,7 @@ type Explanation struct {
 // Explain says what the table and the view decide for a call. It calls the
 // same functions as a call does.
 func Explain(t *Table, v *View, q Query) Explanation {
-	e := &explainer{t: t, v: v, q: q}
-	e.q.Source.User = q.Called
+	e := newExplainer(t, v, q)
 	match, ok := e.identify()
 	if !ok {
 		e.out.Code = 401 // P-11
@@ -72,8 +73,19 @@ type explainer struct {
 	t     *Table
 	v     *View
 	q     Query
-	quiet bool // nobody reads the steps
+	host  []byte // of the Request-URI, when that was given as a whole
+	quiet bool   // nobody reads the steps
 	out   Explanation
+}
+
+// newExplainer takes the parts of a called address of record apart.
+func newExplainer(t *Table, v *View, q Query) *explainer {
+	e := &explainer{t: t, v: v, q: q}
+	if _, user, host, err := ParseAOR(string(q.Called)); err == nil {
+		e.q.Called, e.host = []byte(user), []byte(host)
+	}
+	e.q.Source.User = e.q.Called
+	return e
 }
 
 func (e *explainer) say(name, format string, args ...any) {
@@ -212,6 +224,15 @@ func (e *explainer) route(m SourceMatch) []*Group {
 		}
 		e.say("route", "no group owns the number, and the source is customer %s too: outbound", m.Customer.Name)
 	}
+	if g := e.routeAOR(m); g != nil {
+		return []*Group{g}
+	}
+	if !m.Customer.MayCallOut() {
+		e.say("route", "users of %s reach addresses of record of their customer, and nobody else: 403", m.Customer.Name)
+		e.decided("outbound", m.Customer, nil)
+		e.out.Code = 403 // P-29
+		return nil
+	}
 	e164, ok := e.number(m.Customer, m.Prefix)
 	e.decided("outbound", m.Customer, e164)
 	if !ok {
@@ -230,6 +251,22 @@ func (e *explainer) route(m SourceMatch) []*Group {
 		e.say("route", "route plan %s, prefix %s: %s", plan.name, prefix, names(groups))
 	}
 	return groups
+}
+
+// routeAOR returns the group of the customer's own member that is called by its
+// address of record, or nil.
+func (e *explainer) routeAOR(m SourceMatch) *Group {
+	user := e.q.Called[min(len(m.Prefix), len(e.q.Called)):]
+	member := e.t.CalledMember(m.Customer, user, e.host)
+	if member == nil {
+		if len(e.host) > 0 {
+			e.say("route", "no member of %s's customer registers as sip:%s@%s: it is taken for a number", m.Customer.Name, user, e.host)
+		}
+		return nil
+	}
+	e.say("route", "%s registers as %s: like a call from outside to %s", member.Key, member.Registration.AOR, member.Group.Name)
+	e.decided("inbound", m.Customer, []byte(member.Registration.AOR))
+	return member.Group
 }
 
 func (e *explainer) decided(direction string, ingress *Group, e164 []byte) {

@@ -15,12 +15,12 @@ import (
 func (c *cli) explainCommand() *cobra.Command {
 	var from, transport, local, site, username, realm string
 	cmd := &cobra.Command{
-		Use: "explain NUMBER", Short: "Say what would be decided for a call, and why",
+		Use: "explain NUMBER|AOR", Short: "Say what would be decided for a call, and why",
 		Long: `Says who a caller would be, which group the call goes to, and in which order its members would be
 tried, by the same functions that decide calls, with what the asked node knows now. No call is
-placed.`,
-		Example: "  tandem explain +12145550100 --from 203.0.113.10:5060\n  tandem explain 0114420555501 --username acme --realm sip.example.net --site ashburn",
-		Args:    arguments("NUMBER"),
+placed. A customer may also reach one of its own registered PBXs by its address of record.`,
+		Example: "  tandem explain +12145550100 --from 203.0.113.10:5060\n  tandem explain 0114420555501 --username acme --realm sip.example.net --site ashburn\n  tandem explain sip:conference@sip.local --username rooms",
+		Args:    arguments("NUMBER|AOR"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			if from == "" && username == "" {
 				return usage("for example --from 203.0.113.10:5060", "--from or --username is needed")
@@ -55,7 +55,7 @@ placed.`,
 	flags.StringVar(&local, "local", "", "address of ours that receives it, ip:port")
 	flags.StringVar(&site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&username, "username", "", "digest user, taken as proven")
-	flags.StringVar(&realm, "realm", "", "realm of the user; sip.realm of the asked node unless given")
+	flags.StringVar(&realm, "realm", "", "realm of the user; unless given the AOR's host where that is a realm, else sip.realm of the asked node")
 	return cmd
 }
 

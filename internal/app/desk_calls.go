@@ -109,7 +109,7 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 		return zero, fmt.Errorf("%w: no configuration in force", admin.ErrUnavailable)
 	}
 	query := trunkgroup.Query{
-		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
+		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, realmOf(board.Table, q.Called), d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
 		Normalise: number.Normalise, Code: number.Code, Portability: number.Portability,
 	}
 	if sites := board.Table.Sites(); !slices.Contains(sites, query.Site) {

@@ -2,6 +2,7 @@ package recent
 
 import (
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,7 @@ type Call struct {
 	Local     netip.AddrPort // ours; invalid when not known
 	Transport string         // udp, tcp, tls
 	Username  string         // digest user that identified the caller; empty for a source
-	Called    string         // user of the Request-URI
+	Called    string         // user of the Request-URI, or the address of record that was called
 }
 
 // Ring keeps the last calls. It is safe for concurrent use.
@@ -50,6 +51,9 @@ func (r *Ring) Add(rec *cdr.Record) {
 	c := &Call{
 		ID: rec.CallID, At: rec.Start, Site: rec.Site, Source: rec.Source, Local: rec.Local, Transport: rec.Transport,
 		Username: rec.AuthUser, Called: rec.CalledRaw,
+	}
+	if strings.HasPrefix(rec.Called, "sip:") {
+		c.Called = rec.Called
 	}
 	i := r.next.Add(1) - 1
 	r.slots[i%uint64(len(r.slots))].Store(c)
