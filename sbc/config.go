@@ -42,6 +42,11 @@ type Config struct {
 	// Realm is the digest realm; empty refuses unknown sources with 403
 	// instead of challenging them.
 	Realm string
+	// Domains are further hosts, in lower case, that calls to this node may name
+	// beside its addresses, its realm and the domains of the document.
+	Domains []string
+	// StrictDomains says whose calls must name one of them.
+	StrictDomains b2bua.DomainCheck
 	// AllowNoQOP accepts digest answers without qop (RFC 2069).
 	AllowNoQOP bool
 	// ClockOffset is added to the clock of nonces: tests put it wrong (DEC-25).
@@ -52,6 +57,8 @@ type Config struct {
 	ClientTLS func(serverName string) *tls.Config
 	// CallLimits say what calls may use; nil means that nothing has a limit.
 	CallLimits Limits
+	// Bindings keeps what is registered; nil takes no registrations.
+	Bindings Bindings
 	// Limits bound what strangers can hold open.
 	Limits transport.Limits
 	// Timers are the SIP timers; the zero value means RFC 3261's.

@@ -31,10 +31,13 @@ type Server struct {
 	inter    Interconnect
 	observer Observer
 	set      *transport.Set
+	own      own // addresses
 	shards   []*shard
 	seed     uint64
 	verifier *auth.Verifier // nil without a realm
 	nodeID   uint32
+	// registers is nil at a node that keeps no bindings.
+	registers *registrations
 
 	routing atomic.Pointer[routing]
 	peers   atomic.Pointer[peers]
@@ -44,6 +47,7 @@ type Server struct {
 	rejectMu sync.Mutex
 	emits    *transport.Batch // messages that other nodes send through us
 	emitMu   sync.Mutex
+	relayed  relayed
 
 	panics   atomic.Uint64
 	started  atomic.Bool
@@ -95,6 +99,9 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 		return nil, fmt.Errorf("sbc: %w", err)
 	}
 	s.set, s.rejects, s.emits = set, set.NewBatch(), set.NewBatch()
+	if cfg.Bindings != nil {
+		s.registers = newRegistrations(s, cfg.Bindings)
+	}
 	if err := s.makeShards(); err != nil {
 		_ = set.Close()
 		return nil, err
@@ -115,6 +122,8 @@ func (s *Server) makeShards() error {
 		}
 		verifier = v
 	}
+	hosts := s.hosts()
+	s.own = s.newOwn()
 	var listeners []b2bua.Listener
 	for i, l := range s.cfg.Listeners {
 		addr := s.set.Addr(i)
@@ -138,6 +147,7 @@ func (s *Server) makeShards() error {
 			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
 			Verifier: verifier, HandoffKey: handoffKey, Seed: s.seed,
 			Fraud: s.cfg.Fraud, MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
+			Hosts: hosts, Domains: s.cfg.StrictDomains,
 		}, sh, time.Now())
 		sh.core.SetKeys(keys.calls)
 		s.shards = append(s.shards, sh)
@@ -159,6 +169,9 @@ func (s *Server) Start() {
 	s.started.Store(true)
 	for _, sh := range s.shards {
 		s.running.Go(sh.run)
+	}
+	if s.registers != nil {
+		s.running.Go(s.registers.run)
 	}
 	s.set.Start()
 }
@@ -281,6 +294,9 @@ func (s *Server) Transport() *transport.Counters { return s.set.Counters() }
 
 // Packets implements transport.Handler: each message goes to its shard.
 func (s *Server) Packets(batch []transport.Packet) {
+	if batch = s.foreignOnly(batch); len(batch) == 0 {
+		return
+	}
 	if len(s.shards) == 1 {
 		s.shards[0].deliver(batch)
 		return
@@ -309,6 +325,9 @@ func (s *Server) shardOf(m *sip.Message) *shard {
 // without a call, to the packet's source.
 func (s *Server) Reject(p transport.Packet, f *sip.Fault) {
 	s.shards[0].traffic.Refused(p.Transport, f.Code)
+	if s.own.sent(p.Transport, p.Source) {
+		return
+	}
 	if f.Code == 0 || f.Message == nil || !f.Message.IsRequest() || f.Message.Method() == sip.ACK {
 		return
 	}
@@ -329,10 +348,15 @@ func (s *Server) Failed(ref uint64, _ transport.Target, err error) {
 		ref = b.Token
 	}
 	if ref != 0 {
-		s.shards[int(ref>>56)%len(s.shards)].push(event{kind: evFailed, ref: ref, err: err})
+		s.failed(ref, err)
 	}
 }
 
 // Closed implements transport.Handler. A call outlives its connection: what it
-// still has to send finds another way or fails by itself.
-func (s *Server) Closed(transport.Flow) {}
+// still has to send finds another way or fails by itself. What is registered
+// by it gets no call any more.
+func (s *Server) Closed(f transport.Flow) {
+	if s.registers != nil {
+		s.registers.closed(f)
+	}
+}

@@ -16,6 +16,7 @@ type Env interface {
 	Wire
 	Facts
 	Cluster
+	Registrar
 	Limits
 	Observer
 }
@@ -116,6 +117,7 @@ const (
 	EventAuthFailure
 	EventLoop
 	EventPassed
+	EventRegister
 	EventEmergency
 )
 

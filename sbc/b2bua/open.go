@@ -99,12 +99,12 @@ func (c *Call) shareState(state OpenState) {
 // Shared takes what another node tells of an open INVITE.
 func (s *Shard) Shared(now time.Time, node string, o Open) {
 	s.now, s.hot = now, nil
+	if s.cfg.Verifier != nil {
+		s.cfg.Verifier.Observe(now, o.Nonce)
+	}
 	s.passedNews(node, o)
 	switch o.State {
 	case OpenBegun:
-		if s.cfg.Verifier != nil {
-			s.cfg.Verifier.Observe(now, o.Nonce)
-		}
 		s.sweepOpen()
 		if len(s.open) < s.cfg.MaxOpen {
 			s.open[o.Key] = openEntry{node: node, branch: o.Branch, since: now}

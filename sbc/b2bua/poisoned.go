@@ -19,6 +19,8 @@ func (s *Shard) Poisoned() {
 		x.release()
 	case *passedInvite:
 		x.drop()
+	case *registering:
+		x.drop()
 	}
 	c := callOf(s.hot)
 	s.hot = nil

@@ -67,7 +67,7 @@ func (s *Shard) repeated(key uint64) bool {
 // outside takes a request outside of any dialog.
 func (s *Shard) outside(p *Packet, key uint64) {
 	m := p.Message
-	if m.Method() != sip.INVITE { // whose caller is identified first
+	if m.Method() != sip.INVITE && m.Method() != sip.REGISTER { // whose sender is identified first
 		if options := required(m); options != "" {
 			s.refuse(p, 420, "", "Unsupported: "+options+"\r\n")
 			return
@@ -90,7 +90,9 @@ func (s *Shard) outside(p *Packet, key uint64) {
 		s.refuse(p, 200, "", allowLine+acceptLine+supportedLine)
 	case sip.BYE, sip.UPDATE, sip.INFO, sip.PRACK, sip.NOTIFY:
 		s.refuse(p, 481, "", "")
-	case sip.REGISTER, sip.SUBSCRIBE, sip.PUBLISH, sip.MESSAGE, sip.REFER:
+	case sip.REGISTER:
+		s.register(p, key)
+	case sip.SUBSCRIBE, sip.PUBLISH, sip.MESSAGE, sip.REFER:
 		s.refuse(p, 405, "", allowLine)
 	default:
 		s.refuse(p, 501, "", allowLine)

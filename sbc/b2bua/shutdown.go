@@ -64,7 +64,7 @@ func (s *Shard) closed(p *Packet) bool {
 		return false
 	}
 	switch p.Message.Method() {
-	case sip.INVITE, sip.OPTIONS:
+	case sip.INVITE, sip.OPTIONS, sip.REGISTER:
 		s.refuse(p, 503, "", "")
 		return true
 	}

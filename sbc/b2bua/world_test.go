@@ -15,6 +15,7 @@ import (
 	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/mint"
+	"github.com/tandem-sbc/tandem/sbc/registry"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -52,6 +53,10 @@ type world struct {
 	blame    []string
 	limits   *limit.Set
 	queue    *limit.Queue
+	asked    []asked // REGISTERs that wait
+	registry *registry.Registry
+	// refuseRegisters: the registrar has no room.
+	refuseRegisters bool
 }
 
 // wire is one message as it left.

@@ -1,0 +1,16 @@
+package trunkgroup
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// MayRegister tells whether a digest user may register under a member's AOR:
+// one that the member names, of its group or of another one of the same
+// customer. The same name in somebody else's realm is another user.
+func (m *Member) MayRegister(g *Group, username string) bool {
+	return m.Registration != nil && g != nil && ownGroups(m.Group, g) && slices.Contains(m.Registration.Users, username)
+}
+
+// AllowedFrom tells whether a REGISTER may come from an address (P-29).
+func (r *Registration) AllowedFrom(addr netip.Addr) bool { return within(r.BoundIP, addr) }
