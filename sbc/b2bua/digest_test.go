@@ -25,7 +25,13 @@ func digestDocument() *trunkgroup.Document {
 }
 
 // authorize answers the MD5 challenge of a 401.
-func authorize(t *testing.T, resp *sip.Message, uri string) string {
+func authorize(t testing.TB, resp *sip.Message, uri string) string {
+	t.Helper()
+	return authorizeAs(t, "initech", resp, uri)
+}
+
+// authorizeAs is authorize for another user with the same password.
+func authorizeAs(t testing.TB, user string, resp *sip.Message, uri string) string {
 	t.Helper()
 	var line string
 	resp.EachOf(sip.WWWAuthenticate, func(v []byte) bool {
@@ -36,7 +42,7 @@ func authorize(t *testing.T, resp *sip.Message, uri string) string {
 		if ch.Algorithm != "MD5" {
 			return true
 		}
-		cred, err := digest.Digest(ch, digest.Options{Method: "INVITE", URI: uri, Username: "initech", Password: "secret", Count: 1})
+		cred, err := digest.Digest(ch, digest.Options{Method: "INVITE", URI: uri, Username: user, Password: "secret", Count: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
