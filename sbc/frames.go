@@ -15,11 +15,12 @@ import (
 const (
 	// FrameSIP is a message of a hand-off leg.
 	FrameSIP byte = 16 + iota
-	// FrameForward is a request that belongs to the other node, with where
-	// it came from (DEC-03, DEC-09).
+	// FrameForward is a message that belongs to the other node, with where
+	// it came from (DEC-03, DEC-09, DEC-15).
 	FrameForward
 	// FrameEmit is a message that the other node shall put out by one of
-	// its own sockets: the owner's answer to a forwarded request.
+	// its own sockets: the owner's answer to a forwarded request, or a
+	// request to a far end that it alone can reach.
 	FrameEmit
 	// FrameOpen tells of open INVITEs (DEC-03).
 	FrameOpen

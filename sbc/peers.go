@@ -62,7 +62,9 @@ func (s *Server) Frame(from string, kind byte, payload []byte) {
 	case FrameForward:
 		err = s.frameForward(from, payload)
 	case FrameEmit:
-		err = s.frameEmit(payload)
+		err = s.frameEmit(from, payload)
+	case FrameUnsent:
+		err = s.frameUnsent(payload)
 	case FrameOpen:
 		err = readOpens(payload, func(o b2bua.Open) { s.shared(from, o) })
 	}
@@ -82,7 +84,7 @@ func (s *Server) frameSIP(from string, payload []byte) error {
 	return nil
 }
 
-// frameForward takes a request that belongs here. It keeps its original source
+// frameForward takes a request, or the response to one of ours, that belongs here. It keeps its original source
 // and listener, so that the source checks are the same as at the other node
 // (DEC-09), and its answers go back through that node.
 func (s *Server) frameForward(from string, payload []byte) error {
@@ -104,15 +106,12 @@ func (s *Server) frameForward(from string, payload []byte) error {
 	return nil
 }
 
-func (s *Server) frameEmit(payload []byte) error {
+func (s *Server) frameEmit(from string, payload []byte) error {
 	e, raw, err := readEnvelope(payload)
 	if err != nil {
 		return err
 	}
-	s.emitMu.Lock()
-	defer s.emitMu.Unlock()
-	s.emits.Send(transport.Target{Transport: e.transport, Addr: e.remote, Listener: e.listener, Flow: e.flow}, raw, 0)
-	s.emits.Flush()
+	s.emit(from, e, raw)
 	return nil
 }
 

@@ -224,7 +224,12 @@ func (sh *shard) Send(t transport.Target, b []byte, ref uint64) {
 		}
 	case t.ViaNode != "":
 		e := envelope{transport: t.Transport, listener: t.Listener, flow: t.Flow, remote: t.Addr}
-		s.inter.Send(t.ViaNode, FrameEmit, append(e.append(make([]byte, 0, len(b)+64)), b...))
+		if t.ViaSocket != nil {
+			e.local = t.ViaSocket.Local
+		}
+		if !s.inter.Send(t.ViaNode, FrameEmit, append(e.append(make([]byte, 0, len(b)+64)), b...)) && ref != 0 {
+			sh.push(event{kind: evFailed, ref: ref, err: b2bua.ErrNodeDown})
+		}
 	default:
 		sh.batch.Send(t, b, ref)
 	}

@@ -108,6 +108,7 @@ func (w *watch) serve(server *sbc.Server) {
 	node.OnPeer(func(interconnect.Peer) { w.peers() })
 	node.OnMembers(func([]gossip.Member) { w.peers() })
 	node.OnFrame(sbc.FirstFrame, sbc.LastFrame, server.Frame)
+	node.OnFrame(sbc.FrameUnsent, sbc.FrameUnsent, server.Frame)
 	node.OnFrame(limitFrame, limitFrame, w.app.limits.frame)
 	node.OnFrame(evidenceFrame, evidenceFrame, func(from string, _ byte, payload []byte) { w.monitor.Frame(from, payload) })
 }

@@ -207,7 +207,7 @@ func (t *try) lost(_ *inviteTx, err error) {
 		cause = lostCause(b, err)
 	}
 	t.evidence(false, cause)
-	if neverSent(err) {
+	if NeverSent(err) {
 		c.do(c.seq.Undialable(c.s.now, t.index, cause))
 		return
 	}

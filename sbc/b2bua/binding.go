@@ -42,7 +42,7 @@ func (s *Shard) bindingHop(b *trunkgroup.Binding) (hop transport.Target, cause s
 func (s *Shard) bindingListener(b *trunkgroup.Binding, here bool) (int, bool) {
 	if here {
 		for i, l := range s.cfg.Listeners {
-			if l.Transport == b.Transport && boundAt(l.Addr, b.Local) {
+			if l.Transport == b.Transport && BoundAt(l.Addr, b.Local) {
 				return i, true
 			}
 		}
@@ -54,9 +54,9 @@ func (s *Shard) bindingListener(b *trunkgroup.Binding, here bool) (int, bool) {
 	return i, ok
 }
 
-// boundAt tells whether a socket bound to one address receives what is sent to
+// BoundAt tells whether a socket bound to one address receives what is sent to
 // another.
-func boundAt(bound, local netip.AddrPort) bool {
+func BoundAt(bound, local netip.AddrPort) bool {
 	if !bound.IsValid() || bound.Port() != local.Port() {
 		return false
 	}

@@ -222,9 +222,9 @@ func failureCause(err error) string {
 	}
 }
 
-// neverSent tells whether an error means that no byte of the INVITE left: then
+// NeverSent tells whether an error means that no byte of the INVITE left: then
 // nobody rang, and the member is not to blame for more than being away.
-func neverSent(err error) bool {
+func NeverSent(err error) bool {
 	return errors.Is(err, transport.ErrNotSent) || errors.Is(err, transport.ErrNoListener) || errors.Is(err, transport.ErrNoTLS) ||
 		errors.Is(err, transport.ErrQueueFull) || errors.Is(err, transport.ErrClosed) ||
 		errors.Is(err, transport.ErrFlowGone) || errors.Is(err, ErrNodeDown)

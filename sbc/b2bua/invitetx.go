@@ -148,7 +148,7 @@ func (tx *inviteTx) failed(err error) {
 		tx.s.env.Send(tx.id.hop, tx.bytes, tx.token)
 		return
 	}
-	if !neverSent(err) && tx.id.hop.Node == "" {
+	if !NeverSent(err) && tx.id.hop.Node == "" {
 		// An ICMP message is about one datagram: a far end that is just starting
 		// may have got the next one, and ring.
 		tx.gone(err)
