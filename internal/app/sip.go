@@ -10,6 +10,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/internal/config"
 	"github.com/tandem-sbc/tandem/sbc"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -29,6 +30,7 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP(), &watch.canary} },
 		Logger:     log.With("component", "sip"),
 	}
+	c.Domains, c.StrictDomains = cfg.SIP.Domains, domainCheck(cfg.SIP.StrictDomains)
 	if cfg.SIP.UserAgent != "-" {
 		c.UserAgent = cfg.SIP.UserAgent
 	}
@@ -69,6 +71,17 @@ func listener(l config.Listener, keys *keeper) (sbc.Listener, error) {
 		spec.TLS = live.server()
 	}
 	return spec, nil
+}
+
+// domainCheck reads a word of sip.strict_domains.
+func domainCheck(word string) b2bua.DomainCheck {
+	switch word {
+	case "all":
+		return b2bua.DomainsOfAll
+	case "off":
+		return b2bua.DomainsOfNobody
+	}
+	return b2bua.DomainsOfUsers
 }
 
 func serverTLS(files config.TLS) (*tls.Config, error) {

@@ -152,6 +152,12 @@ type SIP struct {
 	// DoNotOriginate is a file of callers that nobody may show, one number or pattern per line, or
 	// empty. It is read again when it changes.
 	DoNotOriginate string
+	// Domains are further hosts, in lower case, that calls to this node may name: of a balancer in
+	// front, of a second name in DNS.
+	Domains []string
+	// StrictDomains says whose calls must name a host of ours: "users" (who are known by digest),
+	// "all" (trunks too) or "off".
+	StrictDomains string
 	// UserAgent is the product that User-Agent and Server name; empty (written "-") = no such header.
 	UserAgent string
 	// Shards is the number of goroutines that own calls; 0 = one per core.

@@ -164,8 +164,9 @@ func (c *checker) sip(f *file) SIP {
 		c.add("sip.realm", "use letters, digits, '.', '-' and spaces", "quotes and control characters may not stand in realm or user_agent")
 	}
 	out := SIP{
-		Realm:          unlessDash(s.Realm),
-		UserAgent:      unlessDash(s.UserAgent),
+		Realm:     unlessDash(s.Realm),
+		UserAgent: unlessDash(s.UserAgent),
+		Domains:   c.domains("sip.domains", s.Domains), StrictDomains: s.Strict,
 		DoNotOriginate: c.file("sip.do_not_originate", s.DoNotOriginate),
 		Shards:         c.number("sip.shards", s.Shards, 0, 1024),
 		T1:             c.duration("sip.timers.t1", s.Timers.T1, 10*time.Millisecond, 2*time.Second),
@@ -181,6 +182,9 @@ func (c *checker) sip(f *file) SIP {
 			Key:  c.file("sip.tls.key", s.TLS.Key),
 			CA:   c.file("sip.tls.ca", s.TLS.CA),
 		},
+	}
+	if !slices.Contains([]string{"users", "all", "off"}, s.Strict) {
+		c.add("sip.strict_domains", "write users, all or off", "%q is none of these", s.Strict)
 	}
 	if out.T2 < out.T1 {
 		c.add("sip.timers.t2", "t2 is the longest pause between repetitions and t1 the first", "smaller than t1")

@@ -104,6 +104,8 @@ type fileLog struct {
 
 type fileSIP struct {
 	Realm          string        `mapstructure:"realm"`
+	Domains        []string      `mapstructure:"domains"`
+	Strict         string        `mapstructure:"strict_domains"`
 	UserAgent      string        `mapstructure:"user_agent"`
 	DoNotOriginate string        `mapstructure:"do_not_originate"`
 	Shards         int           `mapstructure:"shards"`
@@ -146,6 +148,7 @@ func defaults() file {
 		Drain:     fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
 			UserAgent: "Tandem",
+			Strict:    "users",
 			Timers:    fileTimers{T1: "500ms", T2: "4s", T4: "5s"},
 			Limits:    fileLimits{Connections: 10_000, ConnectionsPerSource: 1_000},
 		},
