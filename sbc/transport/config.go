@@ -35,6 +35,8 @@ type Config struct {
 	// ClientTLS returns the configuration for dialling a peer of this server name; nil, or a nil result, refuses TLS targets.
 	ClientTLS func(serverName string) *tls.Config
 	Limits    Limits
+	// Door is asked before the parser; nil lets everybody in.
+	Door Door
 	// Logger gets start, stop and accept trouble, nothing per packet. Default: discard.
 	Logger *slog.Logger
 }

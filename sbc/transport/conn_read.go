@@ -106,6 +106,9 @@ func (c *conn) deliver() (last *sip.Fault) {
 // parse appends a good message to packets and lets the handler answer a faulty one, behind those before it. A fault that ends a byte
 // stream is returned.
 func (c *conn) parse(packets []Packet, raw []byte) ([]Packet, *sip.Fault) {
+	if !c.admits(raw) {
+		return packets, nil
+	}
 	m, fault := sip.Parse(raw)
 	switch {
 	case fault == nil:
@@ -140,6 +143,7 @@ func (c *conn) packet(m *sip.Message) Packet {
 // reject counts a verdict and lets the handler answer it.
 func (c *conn) reject(f *sip.Fault) {
 	c.set.counters.fault(f.Code, f.Close)
+	c.malformed()
 	if f.Code != 0 {
 		c.set.handler.Reject(c.packet(f.Message), f)
 	}

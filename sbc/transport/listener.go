@@ -89,6 +89,10 @@ func (l *streamListener) accept() {
 // admit starts to serve a connection, or resets it when a cap is reached.
 func (l *streamListener) admit(nc net.Conn) {
 	remote := addrPort(nc.RemoteAddr())
+	if door := l.set.cfg.Door; door != nil && !door.Connect(time.Now(), l.index, remote) {
+		reset(nc)
+		return
+	}
 	source := sourceOf(remote.Addr())
 	if !l.set.streams.admit(source, &l.set.limits) {
 		l.set.counters.Capped.Add(1)

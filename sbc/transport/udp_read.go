@@ -46,8 +46,12 @@ func (u *udpSocket) read() {
 // deliver hands over what one system call gave.
 func (u *udpSocket) deliver(in *datagrams, memory []byte, n int, packets []Packet) {
 	defer u.set.survive("udp reader")
+	var now time.Time
+	if u.set.cfg.Door != nil {
+		now = time.Now()
+	}
 	for i := range n {
-		packets = u.receive(memory[i*datagramSize:][:in.length(i)], in.source(i), packets)
+		packets = u.receive(now, memory[i*datagramSize:][:in.length(i)], in.source(i), packets)
 	}
 	if len(packets) > 0 {
 		u.set.handler.Packets(packets)
@@ -56,13 +60,16 @@ func (u *udpSocket) deliver(in *datagrams, memory []byte, n int, packets []Packe
 }
 
 // receive parses a datagram and appends it when it is good. The copy has the exact size, since calls keep messages.
-func (u *udpSocket) receive(datagram []byte, source netip.AddrPort, packets []Packet) []Packet {
+func (u *udpSocket) receive(now time.Time, datagram []byte, source netip.AddrPort, packets []Packet) []Packet {
 	c := &u.set.counters
 	if len(datagram) <= keepAlive {
 		c.Pings.Add(1)
 		return packets
 	}
 	c.Received[trunkgroup.UDP].Add(1)
+	if door := u.set.cfg.Door; door != nil && !door.Message(now, u.listener, source, datagram) {
+		return packets
+	}
 	m, fault := sip.Parse(bytes.Clone(datagram))
 	p := Packet{Message: m, Source: source, Local: u.local, Transport: trunkgroup.UDP, Listener: u.listener}
 	if fault == nil {

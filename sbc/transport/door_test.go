@@ -1,0 +1,100 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// fakeDoor shuts 127.0.0.9 out, and what holds the word "scanner".
+type fakeDoor struct{ asked, malformed atomic.Int64 }
+
+func (d *fakeDoor) Connect(_ time.Time, _ int, source netip.AddrPort) bool {
+	return source.Addr() != netip.MustParseAddr("127.0.0.9")
+}
+
+func (d *fakeDoor) Message(_ time.Time, _ int, source netip.AddrPort, raw []byte) bool {
+	d.asked.Add(1)
+	return source.Addr() != netip.MustParseAddr("127.0.0.9") && !bytes.Contains(raw, []byte("scanner"))
+}
+
+func (d *fakeDoor) Malformed(time.Time, int, netip.AddrPort) { d.malformed.Add(1) }
+
+func scan(n int) []byte {
+	return bytes.Replace(request(n), []byte("\r\n\r\n"), []byte("\r\nUser-Agent: scanner\r\n\r\n"), 1)
+}
+
+func TestDoorOfDatagrams(t *testing.T) {
+	door := &fakeDoor{}
+	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.UDP, "127.0.0.1:0")}, Door: door})
+	for _, ip := range []string{"127.0.0.9", "127.0.0.8"} {
+		c, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(ip)}, net.UDPAddrFromAddrPort(s.Addr(0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		for _, b := range [][]byte{scan(1), request(2), []byte("rubbish that is no message\r\n\r\n")} {
+			if _, err := c.Write(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if p := wait(t, "packet", got.packets); p.Source.Addr() != netip.MustParseAddr("127.0.0.8") {
+		t.Errorf("a packet from %s came in", p.Source)
+	}
+	poll(t, "all are judged", func() bool {
+		return door.asked.Load() == 6 && s.Counters().FaultSilent.Load()+s.Counters().Fault400.Load() == 1
+	})
+	if len(got.packets) > 0 || door.malformed.Load() != 0 {
+		t.Errorf("%d more came in, %d datagrams count as malformed", len(got.packets), door.malformed.Load())
+	}
+}
+
+func TestDoorOfConnections(t *testing.T) {
+	door := &fakeDoor{}
+	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0"), wsListener(WebSocket{})}, Door: door})
+	expectReset(t, "127.0.0.9", s.Addr(0))
+	if n := s.Counters().Accepted.Load(); n != 0 {
+		t.Errorf("%d connections of a source that is shut out were served", n)
+	}
+
+	c := dialRaw(t, s.Addr(0))
+	_, _ = c.Write(request(1))
+	flow := wait(t, "packet", got.packets).Flow
+	_, _ = c.Write(scan(2))
+	expectEnd(t, c)
+	if f := wait(t, "closed", got.closed); f != flow {
+		t.Errorf("flow %d closed, want %d", f, flow)
+	}
+
+	w := dialWS(t, s.Addr(1))
+	say(t, w, websocket.MessageText, string(scan(3)))
+	ended(t, w)
+	if len(got.packets) > 0 || len(got.rejected) > 0 {
+		t.Error("a scanner was heard")
+	}
+
+	c = dialRaw(t, s.Addr(0))
+	_, _ = io.WriteString(c, "OPTIONS sip:x SIP/2.0\r\nContent-Length: -1\r\n\r\n")
+	poll(t, "the fault counts", func() bool { return door.malformed.Load() == 1 })
+}
+
+func TestCloseFrom(t *testing.T) {
+	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0")}})
+	bad, good := dialFrom(t, "127.0.0.9", s.Addr(0)), dialFrom(t, "127.0.0.8", s.Addr(0))
+	poll(t, "two connections", func() bool { return s.Counters().Open.Load() == 2 })
+	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.9/32")); n != 1 {
+		t.Errorf("%d connections closed, want 1", n)
+	}
+	expectEnd(t, bad)
+	_, _ = good.Write(request(1))
+	wait(t, "packet of the other", got.packets)
+}
