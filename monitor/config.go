@@ -38,6 +38,9 @@ type Config struct {
 	// Resolve gives the present addresses of a member by name, in the order to try them. Optional.
 	Resolve func(*trunkgroup.Member) []netip.AddrPort
 
+	// Registry knows the far ends of members that register; every View gets it. Optional.
+	Registry trunkgroup.Registry
+
 	// KnobFile keeps the operators' words over a restart. Empty: they are not kept here, and come back from the other nodes.
 	KnobFile string
 	// OnKnobsKept is told when the words cannot be written to KnobFile, and with nil when they are there again. Optional.

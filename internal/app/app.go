@@ -20,8 +20,9 @@ type App struct {
 	log     *slog.Logger
 	logs    *logs // under log: never blocks
 	node    *cluster.Node
-	server  *sbc.Server   // nil on a witness
-	soft    *cluster.Soft // nil on a witness
+	server  *sbc.Server    // nil on a witness
+	soft    *cluster.Soft  // nil on a witness
+	regs    *registrations // nil on a witness
 	watch   *watch
 	desk    *desk
 	keys    *keeper
@@ -83,6 +84,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	node.OnAlarm(a.alarm)
 	if !a.cfg.Witness {
 		a.soft = softState(a)
+		a.regs = newRegistrations(a)
 		a.onStop("soft state", a.stopSoft) // after the last record is on disk
 	}
 	a.watch, err = newWatch(a, build)

@@ -26,6 +26,7 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		},
 		Timers:     transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
 		CallLimits: watch.app.limits,
+		Bindings:   watch.app.regs,
 		Fraud:      watch.app.frauds.watch,
 		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP(), &watch.canary} },
 		Logger:     log.With("component", "sip"),
@@ -55,14 +56,16 @@ func listener(l config.Listener, keys *keeper) (sbc.Listener, error) {
 	if err != nil {
 		return sbc.Listener{}, fmt.Errorf("listener %s: %w", l.Name, err)
 	}
-	spec := sbc.Listener{ListenerConfig: transport.ListenerConfig{Name: l.Name, Transport: proto, Addr: l.Address}}
+	spec := sbc.Listener{ListenerConfig: transport.ListenerConfig{
+		Name: l.Name, Transport: proto, Addr: l.Address, WebSocket: transport.WebSocket(l.WebSocket),
+	}}
 	if l.Advertise != l.Address && l.Advertise.IsValid() {
 		spec.Advertise = l.Advertise.String()
 	}
 	switch proto {
 	case trunkgroup.UDP:
 		spec.Sockets = runtime.GOMAXPROCS(0)
-	case trunkgroup.TLS:
+	case trunkgroup.TLS, trunkgroup.WSS:
 		live, err := newLiveTLS(l.Name, l.TLS, serverTLS)
 		if err != nil {
 			return spec, fmt.Errorf("listener %w", err)

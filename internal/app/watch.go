@@ -88,6 +88,7 @@ func newWatch(a *App, build string) (*watch, error) {
 			}
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
+		Registry: a.regs.index,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
 		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
 		Logger: a.log.With("component", "monitor"),
@@ -215,6 +216,7 @@ func (w *watch) peers() {
 			live = append(live, verdict.Node{Name: p.Name, Site: p.Site})
 		}
 	}
+	w.app.regs.peers(list)
 	w.server.SetPeers(list)
 	w.app.limits.look()
 	w.monitor.SetPeers(answer)

@@ -60,6 +60,8 @@ type Input struct {
 	Knobs *Knobs
 	// Addrs gives the addresses of a member by name, in the order to try them.
 	Addrs func(*trunkgroup.Member) []netip.AddrPort
+	// Registry knows the far ends of members that register.
+	Registry trunkgroup.Registry
 	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
 	Suspect map[Key]Held
 	// PanicShare of a site's members, 0 for the default.
@@ -75,6 +77,7 @@ func Build(in Input) *Board {
 		Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members())), Drained: make(map[string]Knob),
 		Needed: make(map[string]Knob),
 	}
+	b.View.Registry = in.Registry
 	if in.Knobs != nil {
 		b.Until = in.Knobs.Deadline()
 	}

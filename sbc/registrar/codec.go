@@ -103,7 +103,7 @@ func ParseRecord(m Meta, value []byte) (*Record, error) {
 	r.Node, r.Boot, r.Expires, r.Since = m.Node, m.Boot, m.Expires, m.Changed
 	r.Q, r.Sessions = 1000, -1
 	var ok bool
-	if r.AOR, r.ID, ok = strings.Cut(m.Key, "\x00"); !ok || r.AOR == "" || r.ID == "" {
+	if r.AOR, r.ID, ok = SplitKey(m.Key); !ok {
 		return nil, ErrRecord
 	}
 	text := string(value) // one copy; the fields are parts of it
@@ -122,6 +122,12 @@ func ParseRecord(m Meta, value []byte) (*Record, error) {
 		return nil, ErrRecord
 	}
 	return r, nil
+}
+
+// SplitKey takes the key of a binding apart.
+func SplitKey(key string) (aor, id string, ok bool) {
+	aor, id, ok = strings.Cut(key, "\x00")
+	return aor, id, ok && aor != "" && id != ""
 }
 
 // field takes one field; false when it cannot be.
