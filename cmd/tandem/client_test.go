@@ -112,7 +112,7 @@ func TestExitCodes(t *testing.T) {
 		{"member set-state acme-in/x asleep --address " + address, exitUsage, "hint: write active, draining or disabled\n"},
 		{"explain +1214 --address " + address, exitUsage, "error: --from or --username is needed\n"},
 		{"explain +1214 --from 192.0.2.1 --address " + address, exitUsage, "error: --from wants ip:port, not \"192.0.2.1\"\n"},
-		{"explain +1214 --from 192.0.2.1:5060 --transport sctp --address " + address, exitUsage, "hint: write --transport udp, tcp or tls\n"},
+		{"explain +1214 --from 192.0.2.1:5060 --transport sctp --address " + address, exitUsage, "hint: write --transport udp, tcp, tls, ws or wss\n"},
 		{"call list --limit 20000 --address " + address, exitFailed, "error: query.limit: expected number <= 10000\n"},
 		{"node list --address " + strings.TrimPrefix(other.URL, "http://"), exitFailed, "is not the admin API of a node: 404 Not Found\n"},
 		{"node list --address 127.0.0.1:1", exitUnavailable, "error: no answer from 127.0.0.1:1: connect: connection refused\n"},

@@ -26,7 +26,7 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 				return usage("for example --from 203.0.113.10:5060", "--from or --username is needed")
 			}
 			if _, err := trunkgroup.ParseTransport(transport); err != nil {
-				return usage("write --transport udp, tcp or tls", "%w", err)
+				return usage("write --transport udp, tcp, tls, ws or wss", "%w", err)
 			}
 			for flag, text := range map[string]string{"from": from, "local": local} {
 				if _, err := netip.ParseAddrPort(text); err != nil && text != "" {
@@ -51,7 +51,7 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "where the call comes from, ip:port")
-	flags.StringVar(&transport, "transport", "udp", "udp, tcp or tls")
+	flags.StringVar(&transport, "transport", "udp", "udp, tcp, tls, ws or wss")
 	flags.StringVar(&local, "local", "", "address of ours that receives it, ip:port")
 	flags.StringVar(&site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&username, "username", "", "digest user, taken as proven")

@@ -46,13 +46,15 @@ type Endpoint struct {
 type Listener struct {
 	// Name is unique in the node; logs and metrics use it.
 	Name string
-	// Transport is "udp", "tcp" or "tls".
+	// Transport is "udp", "tcp", "tls", "ws" or "wss".
 	Transport string
 	Endpoint
 	// Zone says which side the listener faces, in words of the operator's own ("access", "carrier").
 	Zone string
-	// TLS is set for the transport tls and only there.
+	// TLS is set for the transports tls and wss and only there.
 	TLS TLS
+	// WebSocket is for the transports ws and wss.
+	WebSocket WebSocket
 }
 
 // TLS names the files of one side of TLS connections, in PEM.

@@ -45,7 +45,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 }
 
 // transports are the words of listeners[].transport.
-var transports = []string{"udp", "tcp", "tls"}
+var transports = []string{"udp", "tcp", "tls", "ws", "wss"}
 
 func (c *checker) listeners(f *file) []Listener {
 	switch {
@@ -66,7 +66,7 @@ func (c *checker) listeners(f *file) []Listener {
 		}
 		c.unique(names, join(key, "name"), l.Name)
 		if !slices.Contains(transports, l.Transport) {
-			c.add(join(key, "transport"), "write udp, tcp or tls", "%q is not a transport", l.Transport)
+			c.add(join(key, "transport"), "write udp, tcp, tls, ws or wss", "%q is not a transport", l.Transport)
 		}
 		network := "tcp "
 		if l.Transport == "udp" {
@@ -76,14 +76,15 @@ func (c *checker) listeners(f *file) []Listener {
 			c.unique(sockets, join(key, "address"), network+a.String())
 		}
 		list[i].TLS = c.listenerTLS(join(key, "tls"), l)
+		list[i].WebSocket = c.websocket(join(key, "websocket"), l)
 	}
 	return list
 }
 
 func (c *checker) listenerTLS(key string, l fileListener) TLS {
-	if l.Transport != "tls" {
+	if !encrypted(l.Transport) {
 		if l.TLS != (fileTLS{}) {
-			c.add(key, "remove it, or write transport: tls", "only for the transport tls")
+			c.add(key, "remove it, or write transport: tls", "only for the transport tls or wss")
 		}
 		return TLS{}
 	}

@@ -27,12 +27,13 @@ type fileEndpoint struct {
 }
 
 type fileListener struct {
-	Name      string  `mapstructure:"name"`
-	Transport string  `mapstructure:"transport"`
-	Address   string  `mapstructure:"address"`
-	Advertise string  `mapstructure:"advertise"`
-	Zone      string  `mapstructure:"zone"`
-	TLS       fileTLS `mapstructure:"tls"`
+	Name      string        `mapstructure:"name"`
+	Transport string        `mapstructure:"transport"`
+	Address   string        `mapstructure:"address"`
+	Advertise string        `mapstructure:"advertise"`
+	Zone      string        `mapstructure:"zone"`
+	TLS       fileTLS       `mapstructure:"tls"`
+	WebSocket fileWebSocket `mapstructure:"websocket"`
 }
 
 type fileTLS struct {

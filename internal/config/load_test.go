@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 		{"no port", "192.0.2.10:5060", "192.0.2.10", `listeners[0].address: "192.0.2.10" is not an address with port`},
 		{"same socket", `transport: tcp, address: "[2001:db8::10]:5060"`, `transport: udp, address: "192.0.2.10:5060"`, "listeners[1].address: "},
 		{"same listener name", "name: tcp6", "name: udp", `listeners[1].name: "udp" is also at listeners[0].name`},
-		{"unknown transport", "transport: tcp", "transport: sctp", `listeners[1].transport: "sctp" is not a transport; write udp, tcp or tls`},
+		{"unknown transport", "transport: tcp", "transport: sctp", `listeners[1].transport: "sctp" is not a transport; write udp, tcp, tls, ws or wss`},
 		{"tls without files", "transport: tcp", "transport: tls", "listeners[1].tls.cert: missing"},
 		{"tls on udp", "zone: access", "tls: {cert: x}", "listeners[0].tls: only for the transport tls"},
 		{"cert not there", "transport: tcp", "tls: {cert: no.pem, key: no.pem}, transport: tls", "listeners[1].tls.key: open "},
