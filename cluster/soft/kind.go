@@ -15,6 +15,7 @@ const (
 	KindCounter  Kind = 5 // a counter's share of its owner
 	KindClosing  Kind = 6 // how often survivors closed a call's record (DEC-24)
 
+	KindBan   Kind = 7 // an address from which nothing is taken
 	KindFraud Kind = 8 // what a process counted of a customer's calls
 
 	maxKind = 63
@@ -35,6 +36,8 @@ func (k Kind) String() string {
 		return "counter"
 	case KindClosing:
 		return "closing"
+	case KindBan:
+		return "ban"
 	case KindFraud:
 		return "fraud"
 	}
@@ -88,6 +91,7 @@ func DefaultRules() map[Kind]Rule {
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},
 		KindClosing:  {Keep: true, Versioned: true},
+		KindBan:      {Keep: true, Versioned: true, Evict: true},
 		KindFraud:    {Keep: true, MaxTTL: 25 * time.Hour},
 	}
 }
