@@ -35,6 +35,7 @@ type buckets struct {
 	cells    []atomic.Uint64
 	interval int64 // ticks that one message costs
 	depth    int64 // ticks that a bucket may be in debt
+	fined    int64 // ticks of a fine
 }
 
 // newBuckets makes room for at least so many sources; nil when the rate is no bucket.
@@ -49,27 +50,37 @@ func newBuckets(r Rate, sources int, h hasher) *buckets {
 	interval := max(1, int64(time.Second>>tickBits)/int64(r.PerSecond))
 	return &buckets{
 		hash: h, mask: uint64(sets - 1), cells: make([]atomic.Uint64, sets*ways),
-		interval: interval, depth: interval * int64(max(r.Burst, 1)),
+		interval: interval, depth: interval * int64(max(r.Burst, 1)), fined: int64(time.Second >> tickBits / 2),
 	}
 }
 
 // take takes so many tokens from the source's bucket; false when it has not that many.
 func (b *buckets) take(a netip.Addr, at time.Duration, tokens int64) bool {
+	return b.draw(a, at, tokens, false)
+}
+
+// fine takes half a second's worth of tokens, whether they are there or not.
+func (b *buckets) fine(a netip.Addr, at time.Duration) { b.draw(a, at, b.fined/b.interval, true) }
+
+func (b *buckets) draw(a netip.Addr, at time.Duration, tokens int64, owe bool) bool {
 	h := b.hash.hash(a)
 	tag := h & tagMask
 	set := b.cells[h&b.mask*ways:][:ways]
 	now := uint64(at>>tickBits) & timeMask
-	cost := b.interval * tokens
 	for {
 		cell, word := b.find(set, tag, now)
-		debt := b.debt(word, now)
-		if word&tagMask != tag {
-			debt = 0
+		debt := int64(0)
+		if word&tagMask == tag {
+			debt = b.debt(word, now)
 		}
-		if debt+cost > b.depth {
-			return false
+		debt += b.interval * tokens
+		if debt > b.depth {
+			if !owe {
+				return false
+			}
+			debt = min(debt, b.depth+b.fined)
 		}
-		if cell.CompareAndSwap(word, tag|(now+uint64(debt+cost))&timeMask) {
+		if cell.CompareAndSwap(word, tag|(now+uint64(debt))&timeMask) {
 			return true
 		}
 	}
@@ -96,7 +107,7 @@ func (b *buckets) find(set []atomic.Uint64, tag, now uint64) (cell *atomic.Uint6
 // before the time wrapped.
 func (b *buckets) debt(word, now uint64) int64 {
 	d := int64((word - now) & timeMask)
-	if d > b.depth {
+	if d > b.depth+b.fined {
 		return 0
 	}
 	return d

@@ -11,9 +11,9 @@
 // An address is one of three. Trusted are the addresses from which the trunk
 // groups' far ends send, and those of the allow list: they have no bucket unless
 // one is configured, and nothing they do bans them. Known are the addresses of live
-// registrations and of users who have proved themselves lately: they have a wide
-// bucket and are not banned either. Everybody else is a stranger. Over UDP an address
-// can be forged, so being trusted here opens nothing but this door.
+// registrations, which are not banned either, and of users who have proved themselves
+// lately: they have a wide bucket. Everybody else is a stranger. Over UDP an address can
+// be forged, so being trusted here opens nothing but this door.
 //
 // # Bans
 //

@@ -16,7 +16,8 @@ type Config struct {
 	Listeners []Listener
 	// Allow lists who is trusted beside the far ends of the trunk groups.
 	Allow []netip.Prefix
-	// Stranger, Known and Trusted are the buckets of each kind of source.
+	// Stranger, Known and Trusted are the buckets of each kind of source. Known are the
+	// addresses of Registered and Proved.
 	Stranger, Known, Trusted Rate
 	// Sources is about how many sources of each kind have a bucket at one time; four
 	// times as many known addresses are remembered. Default 65,536.
@@ -44,6 +45,9 @@ type Listener struct {
 
 const (
 	defaultSources = 1 << 16
+	// provenFor is how long a digest user's address has the wide bucket: longer than
+	// the pauses between his calls.
+	provenFor = time.Hour
 	// What a connection costs of a bucket, in messages.
 	connectCost, handshakeCost = 2, 10
 )
@@ -55,7 +59,8 @@ type Guard struct {
 	start    time.Time
 	allow    *trunkgroup.ACL // nil trusts nobody
 	trusted  atomic.Pointer[trunkgroup.Gateways]
-	known    *known
+	live     *known // registrations
+	proven   *known // digest users
 	bans     *bans
 	scanners *signatures
 	counters Counters
@@ -75,7 +80,8 @@ func New(cfg Config) *Guard {
 	h := hasher{binary.BigEndian.Uint64(cfg.Key[:8]), binary.BigEndian.Uint64(cfg.Key[8:])}
 	return &Guard{
 		cfg: cfg, start: cfg.Start, allow: trunkgroup.NewACL(cfg.Allow, nil),
-		known: newKnown(4*cfg.Sources, h), bans: newBans(), scanners: newSignatures(cfg.Signatures),
+		live: newKnown(4*cfg.Sources, h), proven: newKnown(cfg.Sources, h),
+		bans: newBans(), scanners: newSignatures(cfg.Signatures),
 		strangers: newBuckets(cfg.Stranger, cfg.Sources, h),
 		knowns:    newBuckets(cfg.Known, cfg.Sources, h),
 		trusteds:  newBuckets(cfg.Trusted, cfg.Sources, h),
@@ -93,12 +99,15 @@ func (g *Guard) Trusted(a netip.Addr) bool {
 	return g.allow != nil && g.allow.Admits(a) || g.trusted.Load().Any(a)
 }
 
-// Know remembers until a time that a registration is alive at this address, or that
-// a user has proved himself from there.
-func (g *Guard) Know(a netip.Addr, until time.Time) { g.known.note(a, until.Sub(g.start)) }
+// Registered remembers until a time that a registration is alive at this address: it
+// has the wide bucket, and is not banned.
+func (g *Guard) Registered(a netip.Addr, until time.Time) { g.live.note(a, until.Sub(g.start)) }
 
-// Known tells whether the address is remembered by Know.
-func (g *Guard) Known(a netip.Addr, now time.Time) bool { return g.known.has(a, now.Sub(g.start)) }
+// Proved remembers for a while that a user proved himself from this address: it has the
+// wide bucket, and may be banned all the same.
+func (g *Guard) Proved(a netip.Addr, now time.Time) {
+	g.proven.note(a, now.Add(provenFor).Sub(g.start))
+}
 
 // Connect tells whether a connection from this source may be served. It is asked
 // before any handshake.
@@ -150,13 +159,21 @@ func (g *Guard) Malformed(now time.Time, listener int, source netip.AddrPort) {
 // else can have sent them: they came over a connection, or answered a challenge that
 // was sent to this very address.
 func (g *Guard) Refused(now time.Time, source netip.Addr, proven bool) {
-	if proven {
-		g.offend(now, Offence{Source: source, Reason: ReasonDigest, Weight: 1})
+	if !proven {
+		return
 	}
+	if at := now.Sub(g.start); g.knowns != nil && !g.Trusted(source) && g.live.has(source, at) {
+		g.knowns.fine(source, at) // who shares the address with a guesser is slowed down with him
+		return
+	}
+	g.offend(now, Offence{Source: source, Reason: ReasonDigest, Weight: 1})
 }
 
-// Exempt tells whether an address is never banned for what it does.
-func (g *Guard) Exempt(a netip.Addr, now time.Time) bool { return g.Trusted(a) || g.Known(a, now) }
+// Exempt tells whether an address is never banned for what it does: it is trusted, or
+// a live registration's.
+func (g *Guard) Exempt(a netip.Addr, now time.Time) bool {
+	return g.Trusted(a) || g.live.has(a, now.Sub(g.start))
+}
 
 // pass looks at everything in turn and returns what is against it. Signatures are not
 // looked for in what trusted sources say.
@@ -173,7 +190,7 @@ func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost
 	switch {
 	case trusted:
 		bucket = g.trusteds
-	case g.known.has(a, at):
+	case g.live.has(a, at), g.proven.has(a, at):
 		bucket = g.knowns
 	}
 	if bucket != nil && !bucket.take(a, at, cost) {

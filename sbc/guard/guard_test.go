@@ -73,14 +73,16 @@ func dropped(g *Guard) (n [causes]uint64) {
 
 func TestBucketsByKindOfSource(t *testing.T) {
 	g, _ := testGuard(t, nil)
-	g.Know(netip.MustParseAddr("198.51.100.2"), t0.Add(time.Minute))
+	g.Registered(netip.MustParseAddr("198.51.100.2"), t0.Add(time.Minute))
+	g.Proved(netip.MustParseAddr("198.51.100.4"), t0)
 	for _, c := range []struct {
 		name, source string
 		want         int
 	}{
 		{"stranger", "198.51.100.1:5060", 20},
 		{"the same from another port", "198.51.100.1:5061", 0},
-		{"known", "198.51.100.2:5060", 200},
+		{"registered", "198.51.100.2:5060", 200},
+		{"digest user", "198.51.100.4:5060", 200},
 		{"trunk", "192.0.2.1:5060", 1000},
 		{"allow list", "203.0.113.9:5060", 1000},
 	} {
@@ -91,7 +93,7 @@ func TestBucketsByKindOfSource(t *testing.T) {
 	if got := passed(g, t0.Add(2*time.Minute), onUDP, 1000, "198.51.100.2:5060", good); got != 20 {
 		t.Errorf("after its registration an address gets %d through, want 20", got)
 	}
-	if got := dropped(g)[CauseBucket]; got != 980+1000+800+980 {
+	if got := dropped(g)[CauseBucket]; got != 980+1000+800+800+980 {
 		t.Errorf("%d drops are counted", got)
 	}
 	if n := dropped(g); n[CauseACL]+n[CauseBan]+n[CauseScanner] != 0 {
@@ -188,7 +190,7 @@ func TestOnlyConnectionsOffend(t *testing.T) {
 		t.Errorf("offences %v, want %v", *offences, want)
 	}
 	*offences = nil
-	g.Know(netip.MustParseAddr("198.51.100.3"), t0.Add(time.Hour))
+	g.Registered(netip.MustParseAddr("198.51.100.3"), t0.Add(time.Hour))
 	for _, source := range []string{"198.51.100.3", "203.0.113.1", "192.0.2.1"} {
 		passed(g, t0, onTCP, 1, source+":5060", scan)
 		g.Malformed(t0, onTCP, from(source+":5060"))
@@ -196,6 +198,29 @@ func TestOnlyConnectionsOffend(t *testing.T) {
 	}
 	if len(*offences) != 0 {
 		t.Errorf("known and trusted sources offend: %v", *offences)
+	}
+}
+
+// A guesser behind the address of a registered phone is not banned with it: his guesses
+// empty the bucket of both.
+func TestGuessesBehindARegistrationAreSlow(t *testing.T) {
+	g, offences := testGuard(t, nil)
+	phone := netip.MustParseAddr("198.51.100.5")
+	g.Registered(phone, t0.Add(time.Hour))
+	guesses := 0
+	for ms := range 10_000 {
+		now := t0.Add(time.Duration(ms) * time.Millisecond)
+		if g.Message(now, onUDP, netip.AddrPortFrom(phone, 5060), good) {
+			guesses++
+			g.Refused(now, phone, true)
+		}
+	}
+	if len(*offences) != 0 || guesses > 30 {
+		t.Errorf("%d offences, %d guesses in ten seconds", len(*offences), guesses)
+	}
+	g.Proved(netip.MustParseAddr("198.51.100.6"), t0)
+	if g.Refused(t0, netip.MustParseAddr("198.51.100.6"), true); len(*offences) != 1 {
+		t.Error("who proved himself once may guess")
 	}
 }
 
