@@ -94,22 +94,24 @@ func eachPattern(list []string) iter.Seq2[Pattern, int] {
 
 func (t *Table) addGroup(s *GroupSpec) {
 	g := &Group{
-		Index:         len(t.groups),
-		Name:          s.Name,
-		Role:          s.Role,
-		Customer:      s.Customer,
-		Method:        cmp.Or(s.Distribution.Method, LoadBalance),
-		Timers:        compileTimers(s.Role, s.Timers),
-		AdvanceOn:     causesOr(s.AdvanceOn, defaultAdvanceOn()),
-		HandoffOn:     causesOr(s.HandoffOn, defaultHandoffOn()),
-		PassiveCodes:  Causes(s.PassiveCodes...),
-		ExhaustedCode: s.ExhaustedCode,
-		MaxAttempts:   s.MaxAttempts,
-		ACL:           compileACL(s.ACL),
-		Limits:        compileLimits(s.Limits),
-		Monitoring:    compileMonitoring(s.Monitoring),
-		Numbering:     compileNumbering(s.Numbering),
-		sites:         make(map[string]*siteMembers),
+		Index:          len(t.groups),
+		Name:           s.Name,
+		Role:           s.Role,
+		Customer:       s.Customer,
+		Method:         cmp.Or(s.Distribution.Method, LoadBalance),
+		Sessions:       cmp.Or(s.Distribution.Sessions, SessionsMax),
+		AffinityHeader: s.Distribution.SessionAffinityHeader,
+		Timers:         compileTimers(s.Role, s.Timers),
+		AdvanceOn:      causesOr(s.AdvanceOn, defaultAdvanceOn()),
+		HandoffOn:      causesOr(s.HandoffOn, defaultHandoffOn()),
+		PassiveCodes:   Causes(s.PassiveCodes...),
+		ExhaustedCode:  s.ExhaustedCode,
+		MaxAttempts:    s.MaxAttempts,
+		ACL:            compileACL(s.ACL),
+		Limits:         compileLimits(s.Limits),
+		Monitoring:     compileMonitoring(s.Monitoring),
+		Numbering:      compileNumbering(s.Numbering),
+		sites:          make(map[string]*siteMembers),
 	}
 	g.Limits.MaxDuration = cmp.Or(g.Limits.MaxDuration, defaultMaxDuration)
 	g.Limits.EmergencyCPS = cmp.Or(s.Limits.EmergencyCPS, defaultEmergencyCPS)
@@ -167,6 +169,7 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 			g.sites[site] = at
 		}
 		at.members = append(at.members, m)
+		at.registers = at.registers || m.Registration != nil
 	}
 }
 

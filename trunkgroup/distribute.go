@@ -1,20 +1,28 @@
 package trunkgroup
 
 // distribute orders far ends, which are sorted by priority, tier by tier.
-func distribute(order []slot, method Method, v *View, d Draw) {
-	random := d.Random
-	for len(order) > 0 {
+func distribute(order []slot, g *Group, v *View, d Draw) {
+	random, method, rest := d.Random, g.Method, order
+	if d.Affinity != 0 {
+		method = LeastSessions
+	}
+	for len(rest) > 0 {
 		n := 1
-		for n < len(order) && order[n].same(order[0]) {
+		for n < len(rest) && rest[n].same(rest[0]) {
 			n++
 		}
 		switch method {
 		case LoadBalance:
-			takeTurns(order[:n], d.Turn)
+			takeTurns(rest[:n], d.Turn)
 		case Weighted:
-			random = drawByWeight(order[:n], v, random)
+			random = drawByWeight(rest[:n], v, random)
+		case LeastSessions:
+			leastSessions(rest[:n], g, v, d)
 		}
-		order = order[n:]
+		rest = rest[n:]
+	}
+	if d.Remembered != "" {
+		toFront(order, d.Remembered)
 	}
 }
 

@@ -46,7 +46,11 @@ type GroupSpec struct {
 
 // DistributionSpec says how members are ordered. The default is load-balance.
 type DistributionSpec struct {
-	Method Method `yaml:"method,omitempty" json:"method,omitzero"`
+	Method   Method        `yaml:"method,omitempty" json:"method,omitzero"`
+	Sessions SessionSource `yaml:"sessions,omitempty" json:"sessions,omitzero"` // what least-sessions counts; default max
+	// SessionAffinityHeader names the header whose value keeps calls together:
+	// calls with the same value go to the same far end (R-10).
+	SessionAffinityHeader string `yaml:"session_affinity_header,omitempty" json:"session_affinity_header,omitempty"`
 }
 
 // SourceSpec is one tuple of the source index (P-10, P-28, DEC-18).

@@ -15,7 +15,7 @@ type Query struct {
 	// Called is the user of the Request-URI, or the whole of it when an address
 	// of record is called, sip:user@host; Source.User is set from it.
 	Called []byte
-	Draw     Draw
+	Draw   Draw
 	// Normalise makes an E.164 number of the called user; sbc/number has it.
 	// With nil the user is taken as it is.
 	Normalise func(n Numbering, user []byte) ([]byte, error)
@@ -38,6 +38,8 @@ type OrderLine struct {
 	Member   string `json:"member"`
 	Site     string `json:"site"`
 	Addr     string `json:"addr,omitempty"`
+	Contact  string `json:"contact,omitempty"`  // of a registered far end
+	Sessions *int   `json:"sessions,omitempty"` // its calls, where the distribution counts them
 	Dialable bool   `json:"dialable"`
 	State    string `json:"state"`
 	Cause    string `json:"cause,omitempty"`
@@ -291,6 +293,13 @@ func (e *explainer) plan(g *Group) {
 			Group: g.Name, Member: c.Member.ID, Site: c.Member.Site,
 			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
 		}
+		if c.Binding != nil {
+			line.Contact = c.Binding.Contact
+		}
+		if g.CountsSessions() {
+			n := e.v.sessions(slot{member: c.Member, binding: c.Binding}, g.Sessions)
+			line.Sessions = &n
+		}
 		switch {
 		case c.Dialable:
 			line.Addr = c.Addr.String()
@@ -300,7 +309,7 @@ func (e *explainer) plan(g *Group) {
 		}
 		e.out.Order = append(e.out.Order, line)
 	}
-	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, g.Method, dialable, len(order)-dialable)
+	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g), dialable, len(order)-dialable)
 	if e.v.Panic[e.q.Site] {
 		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
 	}
@@ -309,6 +318,19 @@ func (e *explainer) plan(g *Group) {
 			e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
 		}
 	}
+}
+
+// method names what orders the members of a group for this call.
+func (e *explainer) method(g *Group) string {
+	switch {
+	case e.q.Draw.Remembered != "":
+		return fmt.Sprintf("%s, after %q, whom the value of %s was sent to", LeastSessions, e.q.Draw.Remembered, g.AffinityHeader)
+	case e.q.Draw.Affinity != 0:
+		return fmt.Sprintf("%s, since %s has a value", LeastSessions, g.AffinityHeader)
+	case g.AffinityHeader != "":
+		return fmt.Sprintf("%s, without %s", g.Method, g.AffinityHeader)
+	}
+	return g.Method.String()
 }
 
 // census counts members by state.

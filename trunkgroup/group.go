@@ -7,24 +7,28 @@ import (
 
 // Group is a compiled trunk group. It is part of a Table and never changes.
 type Group struct {
-	Index         int // position in Table.Groups
-	Name          string
-	Role          Role
-	Customer      string    // whose limits count too; empty for none
-	Members       []*Member // document order
-	Method        Method
-	Timers        Timers
-	AdvanceOn     CauseSet
-	HandoffOn     CauseSet
-	PassiveCodes  CauseSet
-	ExhaustedCode int // 503 for providers unless configured, 0 for customers (DEC-06)
-	MaxAttempts   int // 0 = all members
-	Limits        Limits
-	Monitoring    Monitoring
-	Numbering     Numbering
-	Credentials   []Credential
-	ACL           *ACL   // nil admits everybody
-	Fraud         *Fraud // of the customer; nil when nothing is bounded
+	Index    int // position in Table.Groups
+	Name     string
+	Role     Role
+	Customer string    // whose limits count too; empty for none
+	Members  []*Member // document order
+	Method   Method
+	Sessions SessionSource // what least-sessions goes by
+	// AffinityHeader names the header whose value keeps calls at one far end;
+	// empty = none does.
+	AffinityHeader string
+	Timers         Timers
+	AdvanceOn      CauseSet
+	HandoffOn      CauseSet
+	PassiveCodes   CauseSet
+	ExhaustedCode  int // 503 for providers unless configured, 0 for customers (DEC-06)
+	MaxAttempts    int // 0 = all members
+	Limits         Limits
+	Monitoring     Monitoring
+	Numbering      Numbering
+	Credentials    []Credential
+	ACL            *ACL   // nil admits everybody
+	Fraud          *Fraud // of the customer; nil when nothing is bounded
 
 	sites map[string]*siteMembers
 	plan  *routePlan
@@ -34,6 +38,8 @@ type Group struct {
 type siteMembers struct {
 	members []*Member // document order
 	ranked  []*Member // by priority, then document order
+	// registers tells that one of them registers.
+	registers bool
 }
 
 // At returns the members in one site, in document order; nil when there is

@@ -22,6 +22,13 @@ type Candidate struct {
 type Draw struct {
 	Turn   uint64 // the group's counter, one more for each call
 	Random uint64 // seed of this call
+	// Affinity is a hash of the value by which the call sticks to a far end, all
+	// nodes' the same; 0 = it has none. With it the method is least-sessions
+	//
+	Affinity uint64
+	// Remembered names the far end that calls of this value go to, see FarEnd. It
+	// comes first wherever it gets calls now; empty = nobody knows one.
+	Remembered string
 }
 
 // onStack is how many far ends of a site a plan orders without allocation.
@@ -31,6 +38,8 @@ const onStack = 64
 type slot struct {
 	member  *Member
 	binding *Binding
+	load    int    // its calls, for least-sessions
+	score   uint64 // its place among equals, for an affinity value
 }
 
 // same tells whether a distribution may exchange two slots: members of one
@@ -75,7 +84,10 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 			order = append(order, slot{member: m})
 		}
 	}
-	distribute(order, g.Method, v, d)
+	if at.registers {
+		byPreference(order)
+	}
+	distribute(order, g, v, d)
 	for _, s := range order {
 		if s.binding != nil {
 			dst = append(dst, Candidate{Member: s.member, Binding: s.binding, Addr: s.binding.Addr, Dialable: true})
@@ -86,6 +98,14 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 		}
 	}
 	return dst
+}
+
+// byPreference orders far ends of one priority by the preference of their
+// contacts (RFC 3261 20.10).
+func byPreference(order []slot) {
+	slices.SortStableFunc(order, func(a, b slot) int {
+		return cmp.Or(cmp.Compare(a.member.Priority, b.member.Priority), cmp.Compare(b.q(), a.q()))
+	})
 }
 
 // registered sorts the bindings of a member into those that take calls of this
@@ -100,13 +120,12 @@ func (v *View) registered(dst []Candidate, order []slot, m *Member, site string)
 			case cause != "":
 				dst = append(dst, Candidate{Member: m, Binding: b, Cause: cause})
 			default:
-				order = append(order, slot{m, b})
+				order = append(order, slot{member: m, binding: b})
 			}
 		}
 	}
 	if len(order) == begin && len(dst) == lost {
 		dst = append(dst, Candidate{Member: m, Cause: CauseUnregistered})
 	}
-	slices.SortStableFunc(order[begin:], func(a, b slot) int { return cmp.Compare(b.q(), a.q()) })
 	return dst, order
 }

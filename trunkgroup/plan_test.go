@@ -50,7 +50,7 @@ func TestPlanFailover(t *testing.T) {
 	table := compile(t, d)
 	v, g := NewView(table), table.Group("pool")
 	for turn := range uint64(3) {
-		if got := order(Plan(nil, g, "dallas", v, Draw{turn, turn})); got != "m3 m1 m0 m2" {
+		if got := order(Plan(nil, g, "dallas", v, Draw{Turn: turn, Random: turn})); got != "m3 m1 m0 m2" {
 			t.Errorf("turn %d: %s", turn, got)
 		}
 	}
@@ -189,7 +189,7 @@ func TestPlanAddresses(t *testing.T) {
 // that get no call first, and priorities never fall.
 func TestPlanIsPermutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		method := rapid.SampledFrom([]Method{LoadBalance, Weighted, Failover}).Draw(t, "method")
+		method := rapid.SampledFrom([]Method{LoadBalance, Weighted, Failover, LeastSessions}).Draw(t, "method")
 		n := rapid.IntRange(1, 80).Draw(t, "members")
 		weights := rapid.SliceOfN(rapid.IntRange(1, 65535), n, n).Draw(t, "weights")
 		d := poolDocument(method, weights...)
@@ -205,7 +205,7 @@ func TestPlanIsPermutation(t *testing.T) {
 			v.States[i] = rapid.SampledFrom(States()).Draw(t, "state")
 		}
 		v.Panic["dallas"] = rapid.Bool().Draw(t, "panic")
-		draw := Draw{rapid.Uint64().Draw(t, "turn"), rapid.Uint64().Draw(t, "random")}
+		draw := Draw{Turn: rapid.Uint64().Draw(t, "turn"), Random: rapid.Uint64().Draw(t, "random")}
 		plan := Plan(nil, g, "dallas", v, draw)
 		seen := make(map[*Member]bool)
 		priority, dialing := -1, false
@@ -244,18 +244,18 @@ func TestPlanIsPermutation(t *testing.T) {
 }
 
 func TestPlanAllocates(t *testing.T) {
-	for _, method := range []Method{LoadBalance, Weighted, Failover} {
+	for _, method := range []Method{LoadBalance, Weighted, Failover, LeastSessions} {
 		table := compile(t, poolDocument(method, 1, 2, 3, 4, 5, 6, 7, 8))
 		v, g := NewView(table), table.Group("pool")
 		buffer := make([]Candidate, 0, 8)
-		if n := testing.AllocsPerRun(100, func() { Plan(buffer, g, "dallas", v, Draw{3, 5}) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { Plan(buffer, g, "dallas", v, Draw{Turn: 3, Random: 5}) }); n != 0 {
 			t.Errorf("%s: %v allocations", method, n)
 		}
 	}
 }
 
 func BenchmarkPlan(b *testing.B) {
-	for _, method := range []Method{LoadBalance, Weighted, Failover} {
+	for _, method := range []Method{LoadBalance, Weighted, Failover, LeastSessions} {
 		table := compile(b, poolDocument(method, 1, 2, 3, 4, 5, 6, 7, 8))
 		v, g := NewView(table), table.Group("pool")
 		buffer := make([]Candidate, 0, 8)
@@ -264,7 +264,7 @@ func BenchmarkPlan(b *testing.B) {
 			var i uint64
 			for b.Loop() {
 				i++
-				Plan(buffer, g, "dallas", v, Draw{i, i})
+				Plan(buffer, g, "dallas", v, Draw{Turn: i, Random: i})
 			}
 		})
 	}

@@ -113,7 +113,7 @@ func (r *teller) choice(g *Group, site string) choice {
 		return c
 	}
 	var key, text strings.Builder
-	fmt.Fprintf(&key, "%s %s", g.Name, g.Method)
+	fmt.Fprintf(&key, "%s %s %s %s", g.Name, g.Method, g.Sessions, g.AffinityHeader)
 	text.WriteString(g.Name)
 	for i, s := range append([]string{site}, r.t.PeerSites(site)...) {
 		var names []string
@@ -122,6 +122,9 @@ func (r *teller) choice(g *Group, site string) choice {
 				continue
 			}
 			fmt.Fprintf(&key, " %s/%s=%s%s:%d/%s/%d/%d", s, m.ID, m.Addr, m.FQDN, m.Port, m.Transport, m.Priority, m.Weight)
+			if m.Registration != nil {
+				key.WriteString(m.Registration.AOR)
+			}
 			names = append(names, m.ID)
 		}
 		if i == 0 || len(names) > 0 {

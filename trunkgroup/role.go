@@ -62,14 +62,18 @@ const (
 	Weighted Method = 2
 	// Failover goes by priority, then by the order in the document.
 	Failover Method = 3
+	// LeastSessions begins with whoever has the fewest calls.
+	LeastSessions Method = 4
 )
 
 // MethodNames lists the methods as a document names them.
-func MethodNames() []string { return []string{"load-balance", "weighted", "failover"} }
+func MethodNames() []string {
+	return []string{"load-balance", "weighted", "failover", "least-sessions"}
+}
 
 // String returns the name as it stands in YAML; empty for the zero value.
 func (m Method) String() string {
-	if m < LoadBalance || m > Failover {
+	if m < LoadBalance || m > LeastSessions {
 		return ""
 	}
 	return MethodNames()[m-1]

@@ -30,6 +30,7 @@ func (v *validator) groups() {
 		v.timers(path+".timers", g)
 		v.monitoring(path+".monitoring", &g.Monitoring)
 		v.numbering(path+".numbering", &g.Numbering)
+		v.distribution(path+".distribution", &g.Distribution)
 		v.members(path, g)
 		if g.RoutePlan != "" && !v.plans[g.RoutePlan] {
 			v.faults.addf(path+".route_plan", Suggest(g.RoutePlan, v.planNames()), "there is no route plan %q", g.RoutePlan)
@@ -52,7 +53,7 @@ func (v *validator) role(path string, g *GroupSpec) {
 	case TerminationCustomer:
 		v.refuse(len(g.Numbers) > 0, path+".numbers", g.Role, "put it into the customer's origination-customer group")
 		v.refuse(len(g.Members) > 0, path+".members", g.Role, "put it into the customer's origination-customer group")
-		v.refuse(g.Distribution.Method != 0, path+".distribution", g.Role, "take it out")
+		v.refuse(g.Distribution != (DistributionSpec{}), path+".distribution", g.Role, "take it out")
 		v.refuse(g.Monitoring.Profile != "", path+".monitoring", g.Role, "take it out")
 		if len(g.Sources) == 0 && len(g.Credentials) == 0 {
 			v.faults.add(path, "no caller can be known as this customer", "add sources or credentials")

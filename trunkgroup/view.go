@@ -11,8 +11,13 @@ type View struct {
 	// Weights are an operator's, in place of those of the document: 0 for the
 	// document's. Nil: he has said nothing (DEC-25).
 	Weights []int
+	// Carriers are the addresses that a member with a registered account calls from:
+	// its own and its registrar's. Nil: nobody has resolved them.
+	Carriers [][]netip.AddrPort
 	// Registry knows the far ends of registration members; nil knows none.
 	Registry Registry
+	// Sessions counts the calls of far ends; nil counts none.
+	Sessions SessionCounter
 }
 
 // Weigh gives a member another weight while the view is being made.

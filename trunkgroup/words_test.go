@@ -31,6 +31,7 @@ func TestWords(t *testing.T) {
 	check(TransportNames(), func() encoding.TextUnmarshaler { return new(Transport) })
 	check(RoleNames(), func() encoding.TextUnmarshaler { return new(Role) })
 	check(MethodNames(), func() encoding.TextUnmarshaler { return new(Method) })
+	check(SessionSourceNames(), func() encoding.TextUnmarshaler { return new(SessionSource) })
 	check(FormatNames(), func() encoding.TextUnmarshaler { return new(Format) })
 	check([]string{"4s", "1m30s", "250ms", "off"}, func() encoding.TextUnmarshaler { return new(Duration) })
 	for _, bad := range []string{"4", "-4s", "0s", "forever"} {

@@ -130,6 +130,8 @@ func remedy(u encoding.TextUnmarshaler, word string) string {
 		return trunkgroup.Suggest(word, trunkgroup.RoleNames())
 	case *trunkgroup.Method:
 		return trunkgroup.Suggest(word, trunkgroup.MethodNames())
+	case *trunkgroup.SessionSource:
+		return trunkgroup.Suggest(word, trunkgroup.SessionSourceNames())
 	case *trunkgroup.Transport:
 		return trunkgroup.Suggest(word, trunkgroup.TransportNames())
 	case *trunkgroup.Format:
