@@ -27,7 +27,7 @@ func (s *Shard) bindingHop(b *trunkgroup.Binding) (hop transport.Target, cause s
 	}
 	if !here && b.Reach != trunkgroup.ReachAny {
 		hop.Listener, hop.ViaNode = -1, b.Node
-		hop.ViaSocket = &transport.ViaSocket{Local: b.Local, Advertise: b.Advertise}
+		hop.ViaSocket = &transport.ViaSocket{Local: b.Local, Advertise: advertised(b)}
 		return hop, ""
 	}
 	var ok bool
@@ -35,6 +35,14 @@ func (s *Shard) bindingHop(b *trunkgroup.Binding) (hop transport.Target, cause s
 		return hop, "no_listener"
 	}
 	return hop, ""
+}
+
+// advertised is how the far end knows the listener that took its registration.
+func advertised(b *trunkgroup.Binding) string {
+	if b.Advertise == "" && b.Local.IsValid() && !b.Local.Addr().IsUnspecified() {
+		return b.Local.String()
+	}
+	return b.Advertise
 }
 
 // bindingListener is the listener of ours that the far end knows, if it is here,

@@ -45,7 +45,7 @@ func (s *Shard) loseRoutes(node string) {
 		case *inviteTx:
 			s.hot = tx
 			if tx.id.leg == nil || tx.provisional || tx.moved {
-				tx.gone(ErrNodeDown)
+				tx.gone(errNodeLost)
 			} else {
 				tx.failed(ErrNodeDown)
 			}
@@ -59,7 +59,7 @@ func (s *Shard) loseRoutes(node string) {
 // lostCause is the cause of an attempt to a binding that its transport failed.
 func lostCause(b *trunkgroup.Binding, err error) string {
 	switch {
-	case errors.Is(err, ErrNodeDown):
+	case errors.Is(err, ErrNodeDown), errors.Is(err, errNodeLost):
 		return trunkgroup.CauseNodeDown
 	case b.Reach == trunkgroup.ReachFlow && !errors.Is(err, errTimeout):
 		return trunkgroup.CauseFlowGone
@@ -143,7 +143,7 @@ func relayBase(p *Packet, was transport.Target) transport.Target {
 
 // sameSocket is the socket of another node if a packet came in there.
 func sameSocket(v *transport.ViaSocket, p *Packet) *transport.ViaSocket {
-	if v != nil && v.Local == p.Local {
+	if v != nil && BoundAt(v.Local, p.Local) {
 		return v
 	}
 	return nil
