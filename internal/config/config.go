@@ -32,6 +32,7 @@ type Config struct {
 	DNS          DNS
 	Drain        Drain
 	SoftState    SoftState
+	Doors        Doors
 }
 
 // Endpoint is an address that this node binds, and the one that others are told.
@@ -55,6 +56,9 @@ type Listener struct {
 	TLS TLS
 	// WebSocket is for the transports ws and wss.
 	WebSocket WebSocket
+	// Allow and Deny are its access list: the longest network that covers an address decides, and who is
+	// in none is denied when Allow has entries.
+	Allow, Deny []netip.Prefix
 }
 
 // TLS names the files of one side of TLS connections, in PEM.

@@ -38,6 +38,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.SIP = c.sip(f)
 	cfg.Drain = c.drain(&f.Drain)
 	cfg.SoftState = c.softState(&f.SoftState)
+	cfg.Doors = c.doors(&f.Doors)
 	for i, s := range f.DNS.Servers {
 		cfg.DNS.Servers = append(cfg.DNS.Servers, c.addrPort(index("dns.servers", i), s, "192.0.2.53:53", true))
 	}
@@ -77,6 +78,7 @@ func (c *checker) listeners(f *file) []Listener {
 		}
 		list[i].TLS = c.listenerTLS(join(key, "tls"), l)
 		list[i].WebSocket = c.websocket(join(key, "websocket"), l)
+		list[i].Allow, list[i].Deny = c.access(key, l.Allow, l.Deny)
 	}
 	return list
 }

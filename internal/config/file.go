@@ -19,6 +19,7 @@ type file struct {
 	DNS          fileDNS        `mapstructure:"dns"`
 	Drain        fileDrain      `mapstructure:"drain"`
 	SoftState    fileSoftState  `mapstructure:"soft_state"`
+	Doors        fileDoors      `mapstructure:"doors"`
 }
 
 type fileEndpoint struct {
@@ -34,6 +35,8 @@ type fileListener struct {
 	Zone      string        `mapstructure:"zone"`
 	TLS       fileTLS       `mapstructure:"tls"`
 	WebSocket fileWebSocket `mapstructure:"websocket"`
+	Allow     []string      `mapstructure:"allow"`
+	Deny      []string      `mapstructure:"deny"`
 }
 
 type fileTLS struct {
@@ -145,6 +148,7 @@ func defaults() file {
 		SoftState: fileSoftState{Entries: 500_000, Size: "512MiB"},
 		CDR:       fileCDR{RotateSize: "100MiB", CloseAfter: "60s"},
 		Cluster:   fileCluster{Reload: "5s"},
+		Doors:     defaultDoors(),
 		Log:       fileLog{Level: "info", Format: "json"},
 		Drain:     fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
