@@ -19,6 +19,7 @@ func deriveAll(key []byte, older [][]byte) derived {
 		d.nonces = append(d.nonces, derive(k, "digest nonce"))
 		d.calls.Identifiers = append(d.calls.Identifiers, derive(k, "identifiers"))
 		d.calls.Handoff = append(d.calls.Handoff, derive(k, "hand-off"))
+		d.calls.Accounts = append(d.calls.Accounts, derive(k, "accounts"))
 	}
 	return d
 }

@@ -96,6 +96,28 @@ func parseRegistrar(s string, transport Transport) (Registrar, error) {
 	return Registrar{FQDN: host, Port: port}, nil
 }
 
+// FromCarrier tells whether an INVITE to a member's registration may come from an
+// address: one of the member's or of its registrar's, or any where the account trusts
+// whoever knows our Contact.
+func (v *View) FromCarrier(m *Member, source netip.Addr) bool {
+	if m.Account.TrustToken {
+		return true
+	}
+	source = source.Unmap().WithZone("")
+	lists := [2][]netip.AddrPort{v.Addrs[m.Index]}
+	if v.Carriers != nil {
+		lists[1] = v.Carriers[m.Index]
+	}
+	for _, list := range lists {
+		for _, a := range list {
+			if a.Addr().Unmap() == source {
+				return true
+			}
+		}
+	}
+	return m.Account.Registrar.Addr.IsValid() && m.Account.Registrar.Addr.Addr() == source
+}
+
 // account checks the account of a member.
 func (v *validator) account(path string, g *GroupSpec, m *MemberSpec) {
 	a := m.Account

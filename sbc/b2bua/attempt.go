@@ -23,6 +23,9 @@ type try struct {
 	callID string
 	uses   []limit.Use // until the INVITE has them
 	wait   *wait
+	// sent is the INVITE of a carrier that may challenge it, authorized that it did.
+	sent       *outline
+	authorized bool
 }
 
 // dial begins an attempt.
@@ -55,6 +58,7 @@ func (c *Call) send(t *try) {
 	o.uri = "sip:" + c.calledUser(m) + "@" + host + m.Transport.URIParam()
 	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(host))
 	t.callID = id.callID
+	t.keep(o)
 	t.tx = s.sendInvite(&o, id, t)
 }
 

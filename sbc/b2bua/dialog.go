@@ -34,6 +34,8 @@ type leg struct {
 	// reach says whether the far end is reached where it came from alone; zero is
 	// by what it says of itself.
 	reach trunkgroup.Reach
+	// login is what a carrier that challenges is shown; nil for most.
+	login *login
 	// others are further tags that the caller knows this dialog by (DEC-01).
 	others []string
 }
@@ -253,6 +255,7 @@ type outline struct {
 	leg          *leg // the dialog that the request is inside of
 	contact      bool
 	lines        []byte // complete further header lines
+	credentials  string // a complete header line that answers a challenge, or empty
 	contentType  []byte
 	body         []byte
 	sizeEstimate int
@@ -296,7 +299,7 @@ func (s *Shard) appendRequest(o *outline) []byte {
 	if s.cfg.UserAgent != "" {
 		b = append(append(append(b, "User-Agent: "...), s.cfg.UserAgent...), "\r\n"...)
 	}
-	b = append(b, o.lines...)
+	b = append(append(b, o.credentials...), o.lines...)
 	return sip.AppendBody(b, o.contentType, o.body)
 }
 
@@ -342,6 +345,9 @@ func (l *leg) inside(s *Shard, method string) outline {
 	if method != sip.ACK {
 		l.localSeq++
 		o.seq = l.localSeq
+		if l.login != nil {
+			o.credentials = l.login.credentials(s, method, uri)
+		}
 	}
 	return o
 }

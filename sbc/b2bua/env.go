@@ -117,6 +117,8 @@ const (
 	EventAuthFailure
 	EventLoop
 	EventPassed
+	// EventAccount: what became of a challenge, or of an INVITE to our registration.
+	EventAccount
 	EventRegister
 	EventEmergency
 )

@@ -98,7 +98,7 @@ func (s *Shard) identify(p *Packet) (caller, bool) {
 		}
 		return caller{token: &token}, true
 	}
-	table, _ := s.env.Routing()
+	table, view := s.env.Routing()
 	if table == nil {
 		s.refuse(p, 503, "", "Retry-After: 5\r\n")
 		return caller{}, false
@@ -113,6 +113,9 @@ func (s *Shard) identify(p *Packet) (caller, bool) {
 	})
 	if ok {
 		return caller{provider: match.Provider, customer: match.Customer, prefix: match.Prefix}, true
+	}
+	if g := s.fromCarrier(p, table, view, uri.User); g != nil {
+		return caller{provider: g}, true
 	}
 	return s.authenticate(p, table)
 }

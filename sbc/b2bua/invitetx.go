@@ -60,6 +60,8 @@ type identity struct {
 	hop                   transport.Target
 	leg                   *leg             // the dialog, when the INVITE is inside one
 	reach                 trunkgroup.Reach // of a binding
+	login                 *login           // once a carrier's challenge was answered
+	credentials           string           // the header line of the answer: the ACK has the same (RFC 3261 13.2.2.4)
 }
 
 // sentAck is the ACK of one 2xx, by the To tag of its dialog.
@@ -230,6 +232,9 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	}
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
+	if t, ok := owner.(*try); ok && t.authorize(tx, m) {
+		return // the next INVITE has what this one uses
+	}
 	tx.release()
 	if owner != nil {
 		owner.refused(tx, m)
@@ -280,7 +285,7 @@ func (tx *inviteTx) dialog(m *sip.Message) *leg {
 	l := &leg{
 		callID: tx.id.callID, localTag: tx.id.localTag, remoteTag: string(m.ToTag()),
 		local: tx.id.local, remote: tx.id.remote, localSeq: tx.id.seq,
-		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach,
+		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach, login: tx.id.login,
 	}
 	l.setRoutes(m, true)
 	l.setTarget(tx.s, m.Header(sip.Contact))
@@ -290,7 +295,7 @@ func (tx *inviteTx) dialog(m *sip.Message) *leg {
 // ackSuccess sends the ACK of the 2xx and keeps it for the 2xx's repetitions.
 func (tx *inviteTx) ackSuccess(l *leg, contentType, body []byte) {
 	o := l.inside(tx.s, sip.ACK)
-	o.seq, o.contentType, o.body = tx.id.seq, contentType, body
+	o.seq, o.contentType, o.body, o.credentials = tx.id.seq, contentType, body, tx.id.credentials
 	b := tx.s.appendRequest(&o)
 	tx.acks = append(tx.acks, sentAck{tag: l.remoteTag, bytes: b, to: o.hop})
 	tx.s.env.Send(o.hop, b, 0)

@@ -11,6 +11,8 @@ import (
 // first of each makes, all of them are read.
 type Keys struct {
 	Identifiers, Handoff [][]byte
+	// Accounts are for the users of our Contacts at carriers.
+	Accounts [][]byte
 }
 
 // SetKeys replaces the keys. Calls go on: a dialog that this shard owns is found without
@@ -18,6 +20,7 @@ type Keys struct {
 func (s *Shard) SetKeys(k Keys) {
 	s.cfg.Minter.SetKeys(k.Identifiers[0], k.Identifiers[1:]...)
 	s.handoff = k.Handoff
+	s.accounts.setKeys(k.Accounts)
 }
 
 // token reads the hand-off token of an INVITE under whichever key verifies it.

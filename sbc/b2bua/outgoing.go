@@ -30,6 +30,8 @@ type outgoing struct {
 	to     transport.Target
 	leg    *leg // the dialog, when the request is inside one
 	taker  taker
+	// sent is the request inside a dialog with a carrier that may challenge it.
+	sent *outline
 	// until ends the wait before timer F does; zero leaves it to timer F.
 	until time.Time
 }
@@ -37,6 +39,10 @@ type outgoing struct {
 // send starts a non-INVITE client transaction. taker may be nil.
 func (s *Shard) send(o *outline, taker taker) *outgoing {
 	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, leg: o.leg, taker: taker, bytes: s.appendRequest(o)}
+	if o.leg != nil && o.leg.login != nil {
+		kept := *o
+		tx.sent = &kept
+	}
 	s.client[tx.token] = tx
 	do := tx.fsm.Start(s.now, &s.cfg.Timers, false, o.hop.Transport.Reliable())
 	s.settle(tx.token, tx)
@@ -86,7 +92,9 @@ func (o *outgoing) act(do transaction.Do, m *sip.Message) {
 	}
 	if do&transaction.Pass != 0 && m != nil {
 		if m.Status() >= 200 {
-			o.finish(m, nil)
+			if !o.authorize(m) {
+				o.finish(m, nil)
+			}
 			return
 		}
 		if o.taker != nil {

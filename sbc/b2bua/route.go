@@ -23,6 +23,9 @@ func (c *Call) route(who caller) {
 		c.fail(416, causeBadNumber)
 		return
 	}
+	if who.provider != nil || c.token.yes {
+		uri.User = c.dialled(table, uri.User)
+	}
 	c.calledRaw = string(uri.User)
 	c.callerRaw = callerNumber(c.msg)
 	c.ani = who.ani

@@ -28,7 +28,8 @@ type Shard struct {
 	now  time.Time // of the step in progress
 	seed uint64    // keys the hashes of what strangers send
 	// handoff are the keys of hand-off tokens: the first signs, all verify.
-	handoff [][]byte
+	handoff  [][]byte
+	accounts accounts // our registrations at carriers
 
 	calls     map[*Call]struct{}
 	server    map[uint64]*incoming   // requests without a final response, by transaction key

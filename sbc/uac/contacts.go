@@ -45,6 +45,15 @@ func readContacts(m *sip.Message) heldContacts {
 	return list
 }
 
+// Contacts lists the URIs of the Contacts of a response.
+func Contacts(m *sip.Message) []string {
+	var list []string
+	for _, h := range readContacts(m) {
+		list = append(list, h.uri)
+	}
+	return list
+}
+
 // granted is for how long the registrar holds our contact: what it says of it, else
 // the response's Expires, else what was asked for. A list that has others and not
 // ours holds nothing of us, unless the registrar wrote ours in another way.
