@@ -180,13 +180,12 @@ func (s *Shard) ack(p *Packet) {
 	}
 }
 
-// cancel takes a CANCEL. Only the INVITE's own source may cancel it, compared
-// by IP alone, for a port may differ (DEC-03).
+// cancel takes a CANCEL. Only the INVITE's own source may cancel it.
 func (s *Shard) cancel(p *Packet, key uint64) {
 	m := p.Message
 	inviteKey := s.serverKey(m, sip.INVITE)
 	if in, ok := s.server[inviteKey]; ok && in.call != nil {
-		if in.source.Addr() != p.Source.Addr() || in.reply.Node != p.Peer {
+		if !in.mayCancel(p) {
 			s.refuse(p, 481, "", "")
 			return
 		}
