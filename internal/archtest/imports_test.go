@@ -25,6 +25,7 @@ var rooms = []struct {
 	{"sbc/auth", []string{"sbc/auth", "trunkgroup"}, "digest is a pure function of configuration and clock"},
 	{"sbc/registrar", []string{"sbc/registrar", "sbc/sip", "trunkgroup"}, "who may be registered for how long is a question of one message, the rules and what there is"},
 	{"sbc/guard", []string{"sbc/guard", "trunkgroup"}, "who may be heard is decided before there is any message"},
+	{"sbc/sessions", []string{"sbc/sessions", "trunkgroup"}, "how many calls a far end has is a number: it knows no call, and nodes only by name"},
 	{"sbc/drain", []string{"sbc/drain"}, "when a node may end is a question of time and counts alone"},
 	{"sbc", []string{"sbc", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"cluster/fsm", []string{"cluster/fsm", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},
