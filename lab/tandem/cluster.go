@@ -20,6 +20,7 @@ import (
 const (
 	PortSIP          = 5060 // UDP and TCP
 	PortTLS          = 5061
+	PortWSS          = 5443
 	portGossip       = 7946
 	portInterconnect = 7950
 	portMetrics      = 9060
@@ -167,6 +168,10 @@ func (n *Node) file(keys peer.KeyPair) string {
 			line("  - {name: tls%s, transport: tls, address: %q, tls: {cert: %q, key: %q}}", family,
 				fmt.Sprintf("%s:%d", ip, PortTLS), keys.CertFile, keys.KeyFile)
 		}
+		if n.Binary == "" {
+			line("  - {name: wss4, transport: wss, address: \"%s:%d\", tls: {cert: %q, key: %q}, websocket: {path: /sip, origins: [%q]}}",
+				n.IPv4, PortWSS, keys.CertFile, keys.KeyFile, PageOrigin)
+		}
 	}
 	line("interconnect: {address: %q}", n.at(portInterconnect))
 	if n.Trust == "" {
@@ -197,6 +202,9 @@ func (n *Node) file(keys peer.KeyPair) string {
 	}
 	return b.String()
 }
+
+// PageOrigin is the origin of pages that may open a WebSocket to a node.
+const PageOrigin = "http://127.0.0.1:8088"
 
 // Realm is the digest realm of every node.
 const Realm = "sip.example.net"

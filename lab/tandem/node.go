@@ -49,6 +49,14 @@ func (n *Node) UDP() netip.AddrPort { return netip.AddrPortFrom(n.IPv4, PortSIP)
 // TLS is the node's SIP address for TLS over IPv4.
 func (n *Node) TLS() netip.AddrPort { return netip.AddrPortFrom(n.IPv4, PortTLS) }
 
+// WSS is the node's SIP address for WebSockets over IPv4, at the path /sip.
+func (n *Node) WSS() netip.AddrPort { return netip.AddrPortFrom(n.IPv4, PortWSS) }
+
+// CertFile is the node's certificate for TLS and WebSockets.
+func (n *Node) CertFile() string {
+	return filepath.Join(filepath.Dir(n.cluster.Authority.CertFile), n.cluster.Name+"-"+n.Name+".pem")
+}
+
 func (n *Node) configPath() string { return filepath.Join(n.dir, "node.yaml") }
 func (n *Node) cdrPath() string    { return filepath.Join(n.dir, "calls.jsonl") }
 
