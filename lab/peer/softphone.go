@@ -85,6 +85,12 @@ func (p Phone) start(program string, files map[string]string, args func(dir stri
 
 // StartBaresip starts baresip with a TLS account that answers every call.
 func StartBaresip(p Phone) (*Softphone, error) {
+	return p.startBaresip(fmt.Sprintf("<sip:%s@%s;transport=tls>;regint=0;answermode=auto;outbound=\"sip:%s;transport=tls\"\n",
+		p.Username, p.Local, p.Outbound))
+}
+
+// startBaresip starts baresip with one line of its accounts.
+func (p Phone) startBaresip(account string) (*Softphone, error) {
 	cert, err := os.ReadFile(p.Keys.CertFile)
 	if err != nil {
 		return nil, fmt.Errorf("baresip's certificate: %w", err)
@@ -93,8 +99,6 @@ func StartBaresip(p Phone) (*Softphone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baresip's key: %w", err)
 	}
-	account := fmt.Sprintf("<sip:%s@%s;transport=tls>;regint=0;answermode=auto;outbound=\"sip:%s;transport=tls\"\n",
-		p.Username, p.Local, p.Outbound)
 	return p.start("baresip", map[string]string{
 		"keys.pem": string(cert) + string(key),
 		"accounts": account,
@@ -124,13 +128,20 @@ module_app menu.so
 `
 
 // StartLinphone starts linphonec with credentials for digest by SHA-256, over UDP.
-func StartLinphone(p Phone) (*Softphone, error) {
+func StartLinphone(p Phone) (*Softphone, error) { return p.startLinphone("") }
+
+// startLinphone starts linphonec with more sections of its file and arguments.
+func (p Phone) startLinphone(sections string, more ...string) (*Softphone, error) {
+	trust := ""
+	if p.Authority != nil {
+		trust = "root_ca=" + p.Authority.CertFile + "\n"
+	}
 	return p.start("linphonec", map[string]string{
 		// linphonec does not make this directory and is noisy without it.
 		".local/share/linphone/.keep": "",
 		"rc": strings.NewReplacer("@port@", fmt.Sprint(p.Local.Port()), "@address@", p.Local.Addr().String(),
-			"@user@", p.Username, "@password@", p.Password, "@realm@", p.Realm).Replace(linphoneConfig),
-	}, func(dir string) []string { return []string{"-c", filepath.Join(dir, "rc"), "-d", "1"} })
+			"@user@", p.Username, "@password@", p.Password, "@realm@", p.Realm, "@trust@", trust).Replace(linphoneConfig) + sections,
+	}, func(dir string) []string { return append([]string{"-c", filepath.Join(dir, "rc"), "-d", "1"}, more...) })
 }
 
 const linphoneConfig = `[sip]
@@ -138,7 +149,7 @@ sip_udp_port=@port@
 sip_tcp_port=0
 sip_tls_port=0
 default_proxy=-1
-guess_hostname=0
+@trust@guess_hostname=0
 contact=sip:@user@@@address@
 register_only_when_network_is_up=0
 [auth_info_0]
