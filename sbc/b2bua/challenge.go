@@ -46,11 +46,22 @@ func (s *Shard) judge(p *Packet, table *trunkgroup.Table) verdict {
 		v.Result = s.cfg.Verifier.Verify(s.now, &req, value)
 		return v.Outcome == auth.None
 	})
-	if v.Outcome == auth.Denied || v.Outcome == auth.Stale {
+	if v.Outcome == auth.OK && !v.Group.ACL.Admits(p.Source.Addr()) {
+		// Who is kept out of the group is as a stranger to it, and hears the same.
+		v.Result = auth.Result{Outcome: auth.Denied, Reason: reasonACL, Proven: true, Username: v.Username}
+	}
+	switch v.Outcome {
+	case auth.OK:
+		s.env.Count(Event{Kind: EventAuthenticated, Source: p.Source, Proven: true})
+	case auth.Denied, auth.Stale:
 		s.env.Count(Event{Kind: EventAuthFailure, Reason: v.Reason, Source: p.Source, Proven: v.Proven || p.Transport.Reliable()})
 	}
 	return v
 }
+
+// reasonACL is why right credentials are refused from where their group takes no
+// callers.
+const reasonACL = "acl"
 
 // realm is what a request is challenged for: the host of its Request-URI when
 // that is a domain of ours, else the node's own.

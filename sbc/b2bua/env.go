@@ -121,6 +121,8 @@ const (
 	EventAccount
 	EventRegister
 	EventEmergency
+	// EventAuthenticated: a digest user proved himself at Source.
+	EventAuthenticated
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -145,6 +147,7 @@ type Event struct {
 	Answered bool
 	// Source is who failed, for EventAuthFailure, and Proven whether it is
 	// really there: a stream, or a datagram that answers a challenge we sent it.
+	// For EventAuthenticated it is.
 	Source netip.AddrPort
 	Proven bool
 	// Value is seconds for EventPDD and for EventCallEnded (answered time).

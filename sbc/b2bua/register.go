@@ -75,7 +75,7 @@ func (s *Shard) register(p *Packet, key uint64) {
 		s.answer(p, key, forbidden("user"))
 		return
 	}
-	if from := p.Source.Addr(); !member.Registration.AllowedFrom(from) || !v.Credential.AllowedFrom(from) {
+	if from := p.Source.Addr(); !member.Group.ACL.Admits(from) || !member.Registration.AllowedFrom(from) || !v.Credential.AllowedFrom(from) {
 		s.answer(p, key, forbidden("source"))
 		return
 	}
