@@ -137,7 +137,9 @@ func (r *Record) field(tag byte, v string) (ok bool) {
 	case tagContact:
 		r.Contact = v
 	case tagPath:
-		r.Path = append(r.Path, v)
+		if v != "" {
+			r.Path = append(r.Path, v)
+		}
 	case tagWay:
 		if ok = len(v) >= 3; ok {
 			r.Transport, r.Reach = trunkgroup.Transport(v[0]), trunkgroup.Reach(v[1])

@@ -44,12 +44,15 @@ func Decide(now time.Time, self Node, r *Request, have []*Record, reachable func
 	d.Result = "removed"
 	fresh := 0
 	for i := range r.Contacts {
+		if r.repeated(i) {
+			continue
+		}
 		c := &r.Contacts[i]
 		was := find(have, c.ID)
 		switch {
 		case c.Expires == 0 && was != nil:
 			d.Remove = append(d.Remove, was)
-		case c.Expires > 0 && !r.repeated(i):
+		case c.Expires > 0:
 			if was == nil {
 				fresh++
 				d.Result = "registered"
@@ -82,7 +85,8 @@ func (r *Request) late(have []*Record) bool {
 	return false
 }
 
-// repeated reports that a later contact of the REGISTER is the same one.
+// repeated reports that a later contact of the REGISTER is the same one: that
+// one counts.
 func (r *Request) repeated(i int) bool {
 	return slices.ContainsFunc(r.Contacts[i+1:], func(c Contact) bool { return c.ID == r.Contacts[i].ID })
 }

@@ -25,6 +25,10 @@ const (
 	defaultExpires = time.Hour
 )
 
+// MaxExpires is the longest that any binding is kept: what nodes tell each other
+// of it, removals too, is remembered for that long.
+const MaxExpires = 2 * time.Hour
+
 // Origin is where a REGISTER came from.
 type Origin struct {
 	Source, Local netip.AddrPort
@@ -111,10 +115,8 @@ func Parse(m *sip.Message, member *trunkgroup.Member, user string, from Origin) 
 	if fault := r.contacts(m); fault != nil {
 		return nil, fault
 	}
-	if r.gin {
-		if fault := r.bulk(); fault != nil {
-			return nil, fault
-		}
+	if fault := r.bulk(); fault != nil {
+		return nil, fault
 	}
 	return r, nil
 }
