@@ -3,6 +3,7 @@ package trunkgroup
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // SessionSource says which count of calls the method least-sessions goes by
@@ -162,4 +163,30 @@ func toFront(order []slot, farEnd string) bool {
 		}
 	}
 	return false
+}
+
+// SiteOf returns the site whose calls the far end of this name takes now, or ""
+// when it gets none anywhere.
+func (v *View) SiteOf(t *Table, g *Group, farEnd string) string {
+	key, id, bound := strings.Cut(farEnd, "\x00")
+	m := t.Member(key)
+	if m == nil || m.Group != g || bound != (m.Registration != nil) || v.dialable(m, v.Panic[m.Site]) != "" {
+		return ""
+	}
+	if !bound {
+		return m.Site
+	}
+	if v.Registry == nil {
+		return ""
+	}
+	for _, b := range v.Registry.Bindings(m.Registration.AOR) {
+		if b.ID != id {
+			continue
+		}
+		if site, cause := v.Registry.Reach(b); cause == "" {
+			return site
+		}
+		return ""
+	}
+	return ""
 }

@@ -235,6 +235,7 @@ func (c *Call) attemptAdmitted(t *try, uses []limit.Use, ok bool) {
 		return
 	}
 	t.uses = c.s.hold(uses)
+	t.enter()
 	c.send(t)
 }
 
@@ -244,6 +245,7 @@ func (tx *inviteTx) release() {
 		tx.s.env.Release(tx.uses)
 		tx.uses = nil
 	}
+	leave(&tx.seat)
 }
 
 // releaseUses gives back all that the call holds. It runs when nothing of the call
@@ -255,9 +257,11 @@ func (c *Call) releaseUses() {
 	for _, t := range c.tries {
 		t.stopWaiting()
 		c.s.env.Release(t.uses)
+		leave(&t.seat)
 	}
 	c.s.env.Release(c.uses)
 	c.uses = nil
+	leave(&c.seat)
 }
 
 // stopWaiting lets nobody send the attempt's INVITE any more.

@@ -22,6 +22,7 @@ type try struct {
 	final  *sip.Message // its final failure
 	callID string
 	uses   []limit.Use // until the INVITE has them
+	seat   Seat        // the same
 	wait   *wait
 	// sent is the INVITE of a carrier that may challenge it, authorized that it did.
 	sent       *outline

@@ -19,6 +19,8 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.b = t.tx.dialog(m)
 	c.b.call = c
 	c.uses, t.tx.uses = append(c.uses, t.tx.uses...), nil
+	c.seat, t.tx.seat = t.tx.seat, nil
+	c.settleAffinity(t)
 	s.enter(c.b, c.b.localTag)
 	c.lateOffer = len(c.msg.Body()) == 0
 	if !c.lateOffer {

@@ -73,17 +73,21 @@ type Call struct {
 
 	// What it uses of what has limits.
 	uses []limit.Use // nil before it is admitted
+	seat Seat        // at the callee, once it has answered
 	wait *wait
 
 	// The hunt.
 	seq    *hunt.Sequence
 	cands  []trunkgroup.Candidate
-	tries  []*try
-	event  *sip.Message // the response being worked on
-	todo   []hunt.Action
-	busy   bool
-	hand   *handing
-	openAt openKeys
+	sticks []stick // by which it keeps to a far end, until it is answered
+	// peerFirst: that far end takes the calls of the peer site.
+	peerFirst bool
+	tries     []*try
+	event     *sip.Message // the response being worked on
+	todo      []hunt.Action
+	busy      bool
+	hand      *handing
+	openAt    openKeys
 	// definitive: the final failure is the callee's last word.
 	definitive bool
 

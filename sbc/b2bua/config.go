@@ -47,6 +47,8 @@ type Config struct {
 	Seed uint64
 	// Fraud counts what customers do; nil bounds nothing.
 	Fraud *fraud.Watch
+	// Sessions counts calls by far end; nil counts none, and nothing sticks.
+	Sessions Sessions
 	// MaxCalls bounds the calls of this shard; 0 means 100,000.
 	MaxCalls int
 	// UserAgent is sent as User-Agent and Server; empty sends neither.

@@ -54,6 +54,9 @@ func (c *Call) handOff(budget time.Duration) {
 // handoffReason says in one word why the call leaves this site.
 func (c *Call) handoffReason() string {
 	reason := "no_active_member"
+	if c.peerFirst {
+		reason = "affinity"
+	}
 	for _, a := range c.seq.Attempts() {
 		switch {
 		case a.Final:

@@ -49,6 +49,7 @@ type inviteTx struct {
 	giveUp      time.Time
 	started     time.Time
 	uses        []limit.Use // of the member, while the far end may have the call
+	seat        Seat        // there, as long
 }
 
 // identity is what CANCEL, ACK and BYE of an INVITE are made of.
@@ -76,6 +77,7 @@ func (s *Shard) sendInvite(o *outline, id identity, owner inviteOwner) *inviteTx
 	tx := &inviteTx{s: s, owner: owner, token: o.token, bytes: s.appendRequest(o), id: id, started: s.now}
 	if t, ok := owner.(*try); ok {
 		tx.uses, t.uses = t.uses, nil
+		tx.seat, t.seat = t.seat, nil
 	}
 	s.client[tx.token] = tx
 	do := tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable())

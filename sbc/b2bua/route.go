@@ -41,7 +41,7 @@ func (c *Call) route(who caller) {
 	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
-	c.plan(groups, view)
+	c.plan(table, groups, view)
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true
 	c.seq = hunt.New(c.huntConfig(table, groups), c.times.start)
@@ -96,16 +96,6 @@ func (c *Call) routeOutbound(table *trunkgroup.Table, customer *trunkgroup.Group
 	return groups
 }
 
-// plan fills in the try-order: each group's by its distribution, the groups in
-// order.
-func (c *Call) plan(groups []*trunkgroup.Group, view *trunkgroup.View) {
-	for _, g := range groups {
-		c.cands = trunkgroup.Plan(c.cands, g, c.s.cfg.Site, view, trunkgroup.Draw{
-			Turn: c.s.env.Turn(g), Random: c.s.env.Random(),
-		})
-	}
-}
-
 // huntConfig says how the sequence engine goes through the try-order.
 func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) hunt.Config {
 	cfg := hunt.Config{
@@ -134,7 +124,7 @@ func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) h
 		return cfg
 	}
 	if c.peerCouldTake(table, groups) {
-		cfg.Handoff = true
+		cfg.Handoff, cfg.PeerFirst = true, c.peerFirst
 		cfg.HandoffReserve = c.customer.Timers.HandoffReserve
 	}
 	return cfg

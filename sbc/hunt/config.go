@@ -50,6 +50,9 @@ type Config struct {
 	// Handoff says that configuration permits a hand-off: there is a peer site with members for this
 	// call, and this call was not handed here (DEC-04, DEC-07).
 	Handoff bool
+	// PeerFirst asks the peer site before any target: what the call belongs to is there. When the peer
+	// cannot take the call, the targets are tried in what is left of the time. It needs Handoff.
+	PeerFirst bool
 	// HandoffOn are the finals after which the call may be handed off; empty means 408 and 503.
 	HandoffOn trunkgroup.CauseSet
 	// MaxAttempts bounds the dialled attempts of this site; 0 means as many as there are targets.

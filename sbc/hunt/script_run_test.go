@@ -102,6 +102,8 @@ func (s *script) config(t *testing.T, d *datadriven.TestData) {
 			s.cfg.HandoffReserve = duration(t, a.Vals[0])
 		case "handoff":
 			s.cfg.Handoff = true
+		case "peer_first":
+			s.cfg.PeerFirst = true
 		case "handoff_on":
 			s.cfg.HandoffOn = causes(t, a.Vals)
 		case "max_attempts":

@@ -46,7 +46,7 @@ type Sequence struct {
 	peerList bool // the peer's attempts are on the list
 	state    State
 	barred   bool // an attempt ended in a way that forbids a hand-off
-	cut      bool // the local list was left early for the sake of the hand-off
+	cut      bool // the local list was left early, or not begun, for the sake of the hand-off
 	handed   bool // the hand-off was asked for
 	accepted bool // the peer site took the call up
 	alerted  bool // a 18x was relayed: max_pdd is met
@@ -72,6 +72,11 @@ func New(cfg Config, now time.Time) *Sequence {
 func (s *Sequence) Start(now time.Time) []Action {
 	if !s.begin(s.state == Idle) {
 		return nil
+	}
+	if s.cfg.PeerFirst && s.mayHandOff(now) {
+		s.cut = true
+		s.handOff(now)
+		return s.out
 	}
 	s.advance(now)
 	return s.out

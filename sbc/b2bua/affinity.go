@@ -1,0 +1,142 @@
+package b2bua
+
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// Sessions counts the calls at far ends and remembers where calls of one
+// affinity value go. Shards call its methods, which must not block.
+type Sessions interface {
+	// Enter counts a call at a member, or at one binding of it, until it leaves
+	// the seat; nil where nobody goes by that count.
+	Enter(m *trunkgroup.Member, b *trunkgroup.Binding) Seat
+	// Remembered returns the far end that calls of a key go to, or "".
+	Remembered(now time.Time, key string) string
+	// Remember tells all nodes where calls of a key go, for a time to live.
+	Remember(now time.Time, key, farEnd string, ttl time.Duration)
+}
+
+// Seat is the place of one call at a far end.
+type Seat interface {
+	// Leave gives it up, once.
+	Leave()
+}
+
+const (
+	// maxAffinity bounds an affinity value, in octets. A longer one is none.
+	maxAffinity = 256
+	// affinityTTL is how long a far end is remembered at most. A binding is not
+	// remembered for longer than it lasts.
+	affinityTTL = time.Hour
+)
+
+// stick is the affinity value of a call in one group: room 7 of one customer is
+// not room 7 of another.
+type stick struct {
+	group *trunkgroup.Group
+	key   string
+}
+
+// affinity adds to a draw what the call sticks by in a group. It reports false
+// for a call without a value: the group's own method orders then.
+func (c *Call) affinity(g *trunkgroup.Group, d *trunkgroup.Draw) (stick, bool) {
+	sessions := c.s.cfg.Sessions
+	if g.AffinityHeader == "" || sessions == nil {
+		return stick{}, false
+	}
+	var value []byte
+	c.msg.EachNamed(g.AffinityHeader, func(v []byte) bool {
+		value = v
+		return false
+	})
+	if len(value) == 0 || len(value) > maxAffinity {
+		return stick{}, false
+	}
+	k := stick{g, g.Name + "\x00" + string(value)}
+	d.Affinity = hash2(c.s.seed, []byte(k.key), nil) | 1
+	d.Remembered = sessions.Remembered(c.s.now, k.key)
+	return k, true
+}
+
+// plan fills in the try-order: each group's by its distribution, the groups in
+// order.
+func (c *Call) plan(table *trunkgroup.Table, groups []*trunkgroup.Group, view *trunkgroup.View) {
+	for _, g := range groups {
+		d := trunkgroup.Draw{Turn: c.s.env.Turn(g), Random: c.s.env.Random()}
+		k, sticks := c.affinity(g, &d)
+		begin := len(c.cands)
+		c.cands = trunkgroup.Plan(c.cands, g, c.s.cfg.Site, view, d)
+		if !sticks {
+			continue
+		}
+		c.sticks = append(c.sticks, k)
+		if len(groups) == 1 && c.livesAtPeer(table, view, g, d.Remembered) {
+			c.peerFirst = true
+			continue
+		}
+		for i := begin; i < len(c.cands); i++ {
+			if c.cands[i].Dialable {
+				c.remember(k, &c.cands[i])
+				break
+			}
+		}
+	}
+}
+
+// livesAtPeer tells whether the far end that a call sticks to takes the calls of
+// a peer site of which a node is up: then that site is asked first, and the
+// members here are tried when it cannot take the call.
+func (c *Call) livesAtPeer(table *trunkgroup.Table, view *trunkgroup.View, g *trunkgroup.Group, farEnd string) bool {
+	if farEnd == "" || c.token.yes {
+		return false
+	}
+	site := view.SiteOf(table, g, farEnd)
+	if site == "" || site == c.s.cfg.Site {
+		return false
+	}
+	for _, p := range c.s.env.Peers() {
+		if p.Site == site && p.Fresh {
+			return true
+		}
+	}
+	return false
+}
+
+// remember keeps the far end of a candidate for the calls to come.
+func (c *Call) remember(k stick, cand *trunkgroup.Candidate) {
+	ttl := affinityTTL
+	if b := cand.Binding; b != nil && !b.Expires.IsZero() {
+		ttl = min(ttl, b.Expires.Sub(c.s.now))
+	}
+	if ttl > 0 {
+		c.s.cfg.Sessions.Remember(c.s.now, k.key, trunkgroup.FarEnd(cand.Member, cand.Binding), ttl)
+	}
+}
+
+// settleAffinity remembers who answered: whoever was first in the order may have failed
+//
+func (c *Call) settleAffinity(t *try) {
+	for _, k := range c.sticks {
+		if t.node < 0 && t.cand.Member.Group == k.group {
+			c.remember(k, &t.cand)
+		}
+	}
+	c.sticks = nil
+}
+
+// enter takes a seat at the attempt's far end.
+func (t *try) enter() {
+	if sessions := t.call.s.cfg.Sessions; sessions != nil && t.seat == nil && t.cand.Member.Group.CountsSessions() {
+		t.seat = sessions.Enter(t.cand.Member, t.cand.Binding)
+	}
+}
+
+// leave gives a seat up, if there is one.
+func leave(s *Seat) {
+	if *s != nil {
+		(*s).Leave()
+		*s = nil
+	}
+}
