@@ -153,11 +153,11 @@ func TestCanaryNeedsEveryMember(t *testing.T) {
 // goes back to what ran before.
 func TestDEC25_FallBackWithoutTheCluster(t *testing.T) {
 	dir := t.TempDir()
-	d := newDesk(dir)
+	d := newDesk(t, dir)
 	d.take(entry(1, 4, "old"))
 	canary := offer{Entry: entry(1, 5, "new"), canary: true}
 	d.consider(&canary, d.running.Version)
-	again := newDesk(dir)
+	again := newDesk(t, dir)
 	if err := again.load(); err != nil || !again.canary || string(again.previous.Document) != "old" {
 		t.Fatalf("a restart knows canary %v, before it %q, %v", again.canary, again.previous.Document, err)
 	}

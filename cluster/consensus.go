@@ -115,11 +115,11 @@ func (c *consensus) begin(s *store, founding []raft.Server) (err error) {
 func (c *consensus) tools(s *store) (*raft.Config, raft.SnapshotStore, error) {
 	conf := raftConfig(c.cfg)
 	conf.Logger = logs.HCLog(c.cfg.Logger.With("component", "raft"))
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(s.dir, retainSnapshots, conf.Logger)
+	list, err := openSnapshots(s.dir, s.vault, c.cfg)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cluster: snapshots: %w: %w", ErrStore, err)
+		return nil, nil, err
 	}
-	return conf, snapshots, nil
+	return conf, list, nil
 }
 
 // rest ends raft; the transport stays.

@@ -44,15 +44,15 @@ func TestDEC13_BootNumber(t *testing.T) {
 
 func TestDEC14_LastKnownGoodOnDisk(t *testing.T) {
 	dir := t.TempDir()
-	if _, ok, err := loadLKG(dir); ok || err != nil {
+	if _, ok, err := loadLKG(dir, vaultOf(t, dir)); ok || err != nil {
 		t.Fatalf("an empty directory gives %v, %v", ok, err)
 	}
 	first, second := entry(1, 1, "first"), entry(1, 2, "second")
 	for _, e := range []fsm.Entry{first, second} {
-		if err := saveLKG(dir, &e); err != nil {
+		if err := saveLKG(dir, vaultOf(t, dir), &e); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, err := loadLKG(dir)
+		got, ok, err := loadLKG(dir, vaultOf(t, dir))
 		if !ok || err != nil || got.Version != e.Version || !bytes.Equal(got.Document, e.Document) || got.Author != "ann" || !got.At.Equal(e.At) {
 			t.Errorf("saved %+v, loaded %+v, %v", e, got, err)
 		}
@@ -63,11 +63,13 @@ func TestDEC14_LastKnownGoodOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, damage := range [][]byte{b[:len(b)-1], append(bytes.Clone(b), 0), bytes.Replace(b, []byte("second"), []byte("sEcond"), 1), nil} {
+	flipped := bytes.Clone(b)
+	flipped[len(b)-40] ^= 1
+	for _, damage := range [][]byte{b[:len(b)-1], append(bytes.Clone(b), 0), flipped, nil} {
 		if err := os.WriteFile(path, damage, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, err := loadLKG(dir)
+		got, ok, err := loadLKG(dir, vaultOf(t, dir))
 		if !ok || got.Version != first.Version || !errors.Is(err, errLKG) {
 			t.Errorf("a damaged file: %+v, %v, %v", got.Version, ok, err)
 		}
@@ -76,7 +78,7 @@ func TestDEC14_LastKnownGoodOnDisk(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok, err := loadLKG(dir); !ok || err != nil || got.Version != first.Version {
+	if got, ok, err := loadLKG(dir, vaultOf(t, dir)); !ok || err != nil || got.Version != first.Version {
 		t.Errorf("between the renames: %+v, %v, %v", got.Version, ok, err)
 	}
 	files, err := os.ReadDir(dir)

@@ -143,7 +143,7 @@ func (p *publisher) loadCanary(running trunkgroup.Version) {
 		p.alarmFallen(f)
 	case !m.FellBack && m.Version == running:
 		p.canary = true
-		if before, err := loadFile(filepath.Join(p.dir, lkgPrevious)); err == nil && running.Newer(before.Version) {
+		if before, err := loadFile(filepath.Join(p.dir, lkgPrevious), p.vault); err == nil && running.Newer(before.Version) {
 			p.previous = before
 		}
 	}

@@ -54,7 +54,20 @@ func compile(document []byte, v trunkgroup.Version) (*trunkgroup.Table, error) {
 	}, v)
 }
 
-func testKeys(t *testing.T) *keyring.Keyring {
+// vaultOf is the vault of a data directory of a test cluster; of one that is not there, any.
+func vaultOf(t testing.TB, dir string) *vault {
+	t.Helper()
+	if _, err := os.Stat(dir); err != nil {
+		dir = t.TempDir()
+	}
+	v, err := openVault(dir, testKeys(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func testKeys(t testing.TB) *keyring.Keyring {
 	t.Helper()
 	k, err := keyring.New([]byte("a cluster secret of some length"))
 	if err != nil {

@@ -43,6 +43,7 @@ func (n *Node) SetKeys(k *keyring.Keyring) error {
 	n.mu.Unlock()
 	err := n.gossip.SetKeys(k)
 	n.ic.SetKeys(k)
+	n.keepWrapped()
 	n.tellKeys(time.Now())
 	return err
 }
@@ -171,6 +172,7 @@ func (n *Node) keepKeys() {
 			n.tellKeys(now)
 		}
 		n.watchKeys(now)
+		n.keepWrapped()
 		select {
 		case <-n.ctx.Done():
 			return

@@ -48,7 +48,7 @@ func (n *Node) openLog() error {
 	}
 	n.lives.standing.Store(&s)
 	n.fence = &fence{met: n.metEpoch}
-	n.lives.store, err = openStore(n.cfg.DataDir, n.storeFailed)
+	n.lives.store, err = openStore(n.cfg.DataDir, n.vault, n.storeFailed)
 	if errors.Is(err, ErrStore) {
 		n.lives.fault.Store(&storeFault{err: err, since: time.Now(), damaged: true})
 		return nil
@@ -206,7 +206,7 @@ func (n *Node) keepLife(now time.Time) {
 // revive tries the disk and begins a new life of raft over it, as a restart would.
 func (n *Node) revive(now time.Time) {
 	n.lives.retry = now.Add(n.cfg.StoreRetry)
-	s, err := openStore(n.cfg.DataDir, n.storeFailed)
+	s, err := openStore(n.cfg.DataDir, n.vault, n.storeFailed)
 	if err == nil {
 		if err = s.try(); err != nil {
 			err = errors.Join(err, s.Close())

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tandem-sbc/tandem/cluster/atrest"
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/cluster/keyring"
 )
 
 // Files of the last known good document: the current one and the one before, which
@@ -25,14 +27,17 @@ const lkgMagic = "TNDLKG\x00\x01"
 // errLKG is returned for a file that is no last known good document or is damaged.
 var errLKG = errors.New("not a last known good document, or damaged")
 
-// encodeLKG makes the content of the file: magic, entry, SHA-256 of both.
+// lkgLabel binds the sealed file to what it is.
+const lkgLabel = "last known good"
+
+// encodeLKG makes the content of the file before it is sealed: magic, entry, SHA-256 of both.
 func encodeLKG(e *fsm.Entry) []byte {
 	b := e.Append([]byte(lkgMagic))
 	sum := sha256.Sum256(b)
 	return append(b, sum[:]...)
 }
 
-// decodeLKG checks and reads the content of the file.
+// decodeLKG checks and reads what encodeLKG made.
 func decodeLKG(b []byte) (fsm.Entry, error) {
 	if len(b) < len(lkgMagic)+sha256.Size || string(b[:len(lkgMagic)]) != lkgMagic {
 		return fsm.Entry{}, errLKG
@@ -50,11 +55,11 @@ func decodeLKG(b []byte) (fsm.Entry, error) {
 
 // saveLKG writes the document, keeping the one before (DEC-14). A crash at any
 // moment leaves at least one of the two files whole.
-func saveLKG(dir string, e *fsm.Entry) error {
+func saveLKG(dir string, v *vault, e *fsm.Entry) error {
 	path := filepath.Join(dir, lkgFile)
 	fresh := path + ".next"
 	// A disk that is full fails here, with both files as they were.
-	err := writeDurable(fresh, encodeLKG(e))
+	err := writeDurable(fresh, v.Seal(lkgLabel, encodeLKG(e)))
 	if err != nil {
 		return fmt.Errorf("cluster: last known good: %w", err)
 	}
@@ -71,29 +76,41 @@ func saveLKG(dir string, e *fsm.Entry) error {
 	return nil
 }
 
-// loadFile reads one of the files.
-func loadFile(path string) (fsm.Entry, error) {
+// loadFile reads one of the files. Errors of a file that is there wrap errLKG.
+func loadFile(path string, v *vault) (fsm.Entry, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fsm.Entry{}, err
+	}
+	if atrest.Sealed(b) {
+		if b, err = v.Open(lkgLabel, b); err != nil {
+			return fsm.Entry{}, fmt.Errorf("%w: %w", errLKG, err)
+		}
 	}
 	return decodeLKG(b)
 }
 
 // HasDocument reports whether a data directory holds a document that its node has
-// run.
-func HasDocument(dir string) bool {
-	_, ok, _ := loadLKG(dir) // one that is damaged is none
+// run, and the ring opens it.
+func HasDocument(dir string, ring *keyring.Keyring) bool {
+	if _, err := os.Stat(dir); err != nil {
+		return false
+	}
+	v, err := openVault(dir, ring)
+	if err != nil {
+		return false
+	}
+	_, ok, _ := loadLKG(dir, v) // one that is damaged is none
 	return ok
 }
 
 // loadLKG returns the newest document that can be read; false when there is none.
 // The error tells of files that are there and cannot be used.
-func loadLKG(dir string) (fsm.Entry, bool, error) {
+func loadLKG(dir string, v *vault) (fsm.Entry, bool, error) {
 	var faults []error
 	for _, name := range []string{lkgFile, lkgPrevious} {
 		path := filepath.Join(dir, name)
-		e, err := loadFile(path)
+		e, err := loadFile(path, v)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -103,4 +120,35 @@ func loadLKG(dir string) (fsm.Entry, bool, error) {
 		faults = append(faults, fmt.Errorf("%s: %w", path, err))
 	}
 	return fsm.Entry{}, false, errors.Join(faults...)
+}
+
+// resealLKG seals the files that an older version wrote in clear, and removes what a
+// crash of it left behind.
+func resealLKG(dir string, v *vault) error {
+	left, err := filepath.Glob(filepath.Join(dir, lkgFile+".*tmp-*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(left, filepath.Join(dir, lkgFile+".next")) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, name := range []string{lkgFile, lkgPrevious} {
+		path := filepath.Join(dir, name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && atrest.Sealed(b) {
+			continue
+		}
+		if err == nil {
+			if _, err := decodeLKG(b); err != nil {
+				continue // damaged: loadLKG tells
+			}
+			err = writeDurable(path, v.Seal(lkgLabel, b))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,6 +31,9 @@ type Node struct {
 	cfg  Config
 	log  *slog.Logger
 	boot uint64
+	// vault seals what is on disk; inClear says what of an older version is not sealed, and why.
+	vault   *vault
+	inClear string
 
 	via       dialmap.Map
 	ic        *interconnect.Interconnect
@@ -87,11 +90,16 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		proposals: make(chan struct{}, maxProposals), serving: make(map[net.Conn]struct{}),
 	}
 	n.alarms.tell = append(n.alarms.tell, n.logAlarm)
-	n.publisher = newPublisher(&n.cfg, &n.alarms)
+	if n.vault, err = openVault(cfg.DataDir, cfg.Keys); err != nil {
+		return nil, err
+	}
+	n.publisher = newPublisher(&n.cfg, n.vault, &n.alarms)
 	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
 	if err := n.openLog(); err != nil {
 		return nil, err
 	}
+	n.resealAll()
+	n.keepWrapped()
 	if err := n.build(ctx, via); err != nil {
 		return nil, errors.Join(err, n.closeLog())
 	}

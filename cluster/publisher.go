@@ -48,6 +48,7 @@ const (
 type publisher struct {
 	cluster string
 	dir     string
+	vault   *vault
 	compile func([]byte, trunkgroup.Version) (*trunkgroup.Table, error) // nil, nil on a witness
 	tell    []func(*trunkgroup.Table)
 	alarms  *alarms
@@ -81,9 +82,9 @@ type publisher struct {
 	unsaved uint64 // tables that could not be written
 }
 
-func newPublisher(cfg *Config, a *alarms) *publisher {
+func newPublisher(cfg *Config, v *vault, a *alarms) *publisher {
 	return &publisher{
-		cluster: cfg.Cluster, dir: cfg.DataDir, compile: cfg.table, alarms: a, log: cfg.Logger,
+		cluster: cfg.Cluster, dir: cfg.DataDir, vault: v, compile: cfg.table, alarms: a, log: cfg.Logger,
 		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		changed: make(chan struct{}), breaches: make(chan breach),
 	}
@@ -91,7 +92,7 @@ func newPublisher(cfg *Config, a *alarms) *publisher {
 
 // load publishes the last known good document at once, before anything else runs.
 func (p *publisher) load() error {
-	e, ok, err := loadLKG(p.dir)
+	e, ok, err := loadLKG(p.dir, p.vault)
 	if err != nil {
 		p.log.Error("last known good document cannot be read", "error", err)
 	}
@@ -215,7 +216,7 @@ func (p *publisher) refuseFaulty(e *fsm.Entry, err error) {
 
 // save writes the document; a disk that fails does not keep a table from running.
 func (p *publisher) save(e *fsm.Entry) {
-	err := saveLKG(p.dir, e)
+	err := saveLKG(p.dir, p.vault, e)
 	p.unwritten = err != nil
 	if err != nil {
 		p.count(&p.unsaved)

@@ -43,10 +43,11 @@ type desk struct {
 	published []trunkgroup.Version
 }
 
-func newDesk(dir string) *desk {
+func newDesk(t *testing.T, dir string) *desk {
+	t.Helper()
 	cfg := Config{Cluster: "test", DataDir: dir, Compile: compile, Logger: testLogger("desk")}
 	cfg.Logger = orSilent(cfg.Logger)
-	d := &desk{publisher: newPublisher(&cfg, &alarms{})}
+	d := &desk{publisher: newPublisher(&cfg, vaultOf(t, dir), &alarms{})}
 	d.tell = append(d.tell, func(t *trunkgroup.Table) { d.published = append(d.published, t.Version()) })
 	return d
 }
@@ -65,7 +66,7 @@ func (d *desk) alarmed(name string) bool {
 
 func TestDEC14_Publisher(t *testing.T) {
 	dir := t.TempDir()
-	d := newDesk(dir)
+	d := newDesk(t, dir)
 	d.take(entry(1, 2, "two"))
 	d.take(entry(1, 1, "replayed"))
 	d.take(entry(1, 2, "two"))
@@ -91,7 +92,7 @@ func TestDEC14_Publisher(t *testing.T) {
 		t.Errorf("published %v from %s", d.published, d.source)
 	}
 
-	again := newDesk(dir)
+	again := newDesk(t, dir)
 	if err := again.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,17 +107,17 @@ func TestDEC14_ForeignDirectoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	e := entry(1, 1, "x")
 	e.Version.Cluster = "other"
-	if err := saveLKG(dir, &e); err != nil {
+	if err := saveLKG(dir, vaultOf(t, dir), &e); err != nil {
 		t.Fatal(err)
 	}
-	if err := newDesk(dir).load(); err == nil {
+	if err := newDesk(t, dir).load(); err == nil {
 		t.Error("the directory of another cluster was taken")
 	}
 }
 
 func TestTableRunsThoughTheDiskFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	d := newDesk(dir)
+	d := newDesk(t, dir)
 	d.take(entry(1, 1, "x"))
 	if len(d.published) != 1 || !d.alarmed(AlarmSave) || d.unsaved != 1 {
 		t.Errorf("published %v, alarms %v", d.published, d.alarms.list())

@@ -181,7 +181,7 @@ func (n *Node) inherit() error {
 			return err
 		}
 		var err error
-		if n.lives.store, err = openStore(n.cfg.DataDir, n.storeFailed); err != nil {
+		if n.lives.store, err = openStore(n.cfg.DataDir, n.vault, n.storeFailed); err != nil {
 			return err
 		}
 		n.lives.fault.Store(nil)

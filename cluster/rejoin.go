@@ -77,7 +77,7 @@ func (n *Node) rejoin() error {
 		return err
 	}
 	n.lives.standing.Store(&s)
-	if n.lives.store, err = openStore(n.cfg.DataDir, n.storeFailed); err != nil {
+	if n.lives.store, err = openStore(n.cfg.DataDir, n.vault, n.storeFailed); err != nil {
 		n.lives.fault.Store(&storeFault{err: err, since: time.Now()})
 		n.rest()
 		return err

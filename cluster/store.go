@@ -13,8 +13,9 @@ import (
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tandem-sbc/tandem/cluster/atrest"
 )
 
 const (
@@ -33,7 +34,11 @@ var ErrStore = errors.New("the configuration log on disk cannot be used")
 // on the caller must keep everybody from seeing what raft does.
 type store struct {
 	dir    string
+	vault  *vault
 	failed func(error)
+	// inClear says why entries of an older version are still in clear on disk; nil when
+	// none is.
+	inClear error
 
 	*raftboltdb.BoltStore
 }
@@ -41,16 +46,19 @@ type store struct {
 // openStore opens the log. It holds a lock on the file, so a second process with the
 // same data directory stops here, before it can spend a boot number. An error that
 // wraps ErrStore says that the file is damaged.
-func openStore(dataDir string, failed func(error)) (*store, error) {
-	dir := filepath.Join(dataDir, raftDir)
+func openStore(dataDir string, v *vault, failed func(error)) (*store, error) {
+	return openStoreIn(filepath.Join(dataDir, raftDir), v, failed)
+}
+
+func openStoreIn(dir string, v *vault, failed func(error)) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cluster: data directory: %w", err)
 	}
-	s := &store{dir: dir, failed: failed}
+	s := &store{dir: dir, vault: v, failed: failed}
 	err := s.open(filepath.Join(dir, logFile))
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("cluster: %s is in use by another process: %w", dataDir, err)
+		return nil, fmt.Errorf("cluster: %s is in use by another process: %w", dir, err)
 	case err != nil:
 		return nil, fmt.Errorf("cluster: %s: %w: %w", filepath.Join(dir, logFile), ErrStore, err)
 	}
@@ -62,50 +70,60 @@ func openStore(dataDir string, failed func(error)) (*store, error) {
 // the memory, and a page of nonsense a panic. Both become errors here.
 func (s *store) open(path string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	var db *raftboltdb.BoltStore
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("damaged: %v", p)
 		}
-		if err != nil && db != nil {
+		if err != nil && s.BoltStore != nil {
 			// The first fault counts.
-			_ = db.Close()
+			_ = s.Close()
 		}
 	}()
 	if err := whole(path); err != nil {
 		return err
 	}
-	db, err = raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{Timeout: lockTimeout}})
-	if err != nil {
+	if s.BoltStore, err = openBolt(path); err != nil {
 		return err
 	}
-	if err := readable(db); err != nil {
-		return err
+	clear, err := s.readable()
+	if err == nil && clear {
+		s.inClear = s.reseal(path)
 	}
-	s.BoltStore = db
-	return nil
+	return err
 }
 
-// readable reads every entry of the log: there is no gap, and each is what it says.
-func readable(db *raftboltdb.BoltStore) error {
-	first, err := db.FirstIndex()
-	if err != nil {
-		return err
+// bounds returns the first and the last index; both 0 when the log is empty.
+func (s *store) bounds() (first, last uint64, err error) {
+	if first, err = s.FirstIndex(); err == nil {
+		last, err = s.LastIndex()
 	}
-	last, err := db.LastIndex()
+	return first, last, err
+}
+
+// readable reads every entry of the log: there is no gap, and each is what it says. It
+// reports whether one is in clear.
+func (s *store) readable() (clear bool, err error) {
+	first, last, err := s.bounds()
 	if err != nil || last == 0 {
-		return err
+		return false, err
 	}
 	for i := first; i <= last; i++ {
 		var entry raft.Log
-		if err := db.GetLog(i, &entry); err != nil {
-			return fmt.Errorf("entry %d of %d to %d: %w", i, first, last, err)
+		if err := s.BoltStore.GetLog(i, &entry); err != nil {
+			return false, fmt.Errorf("entry %d of %d to %d: %w", i, first, last, err)
 		}
 		if entry.Index != i {
-			return fmt.Errorf("entry %d says that it is entry %d", i, entry.Index)
+			return false, fmt.Errorf("entry %d says that it is entry %d", i, entry.Index)
+		}
+		if len(entry.Data) > 0 && !atrest.Sealed(entry.Data) {
+			clear = true
+			continue
+		}
+		if err := s.GetLog(i, &entry); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return clear, nil
 }
 
 // whole reports a bbolt file that is shorter than its own meta pages say. bbolt does
@@ -154,10 +172,16 @@ func (s *store) tell(err error) error {
 }
 
 // StoreLog implements raft.LogStore.
-func (s *store) StoreLog(log *raft.Log) error { return s.tell(s.BoltStore.StoreLog(log)) }
+func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 // StoreLogs implements raft.LogStore.
-func (s *store) StoreLogs(logs []*raft.Log) error { return s.tell(s.BoltStore.StoreLogs(logs)) }
+func (s *store) StoreLogs(logs []*raft.Log) error {
+	sealed := make([]*raft.Log, len(logs))
+	for i, log := range logs {
+		sealed[i] = s.sealed(log)
+	}
+	return s.tell(s.BoltStore.StoreLogs(sealed))
+}
 
 // DeleteRange implements raft.LogStore.
 func (s *store) DeleteRange(first, last uint64) error {

@@ -19,7 +19,7 @@ import (
 func filled(t *testing.T) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
-	s, err := openStore(dir, func(error) {})
+	s, err := openStore(dir, vaultOf(t, dir), func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func filled(t *testing.T) (dir, path string) {
 // "restart recovers or refuses loudly": whatever was torn shows at the start, as an
 // error and not as a fault of the process.
 func TestTornStoreShowsAtTheStart(t *testing.T) {
-	_, path := filled(t)
+	of, path := filled(t)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestTornStoreShowsAtTheStart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, raftDir, logFile), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := openStore(dir, func(error) {})
+		s, err := openStore(dir, vaultOf(t, of), func(error) {})
 		if err == nil {
 			err = s.Close()
 		}
@@ -224,7 +224,7 @@ func TestFullDiskForReal(t *testing.T) {
 func TestUnwrittenTerm(t *testing.T) {
 	dir, _ := filled(t)
 	var told error
-	s, err := openStore(dir, func(err error) { told = err })
+	s, err := openStore(dir, vaultOf(t, dir), func(err error) { told = err })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,11 +223,11 @@ func TestDEC14_ClusterThatLostItsMemory(t *testing.T) {
 		for _, n := range v.names {
 			cfg := v.config(n, t.TempDir())
 			if n == "dal-1" {
-				e, _, err := loadLKG(dir)
+				e, _, err := loadLKG(dir, vaultOf(t, dir))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := saveLKG(cfg.DataDir, &e); err != nil {
+				if err := saveLKG(cfg.DataDir, vaultOf(t, cfg.DataDir), &e); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -15,8 +15,9 @@ const (
 	KindCounter  Kind = 5 // a counter's share of its owner
 	KindClosing  Kind = 6 // how often survivors closed a call's record (DEC-24)
 
-	KindBan   Kind = 7 // an address from which nothing is taken
-	KindFraud Kind = 8 // what a process counted of a customer's calls
+	KindBan     Kind = 7  // an address from which nothing is taken
+	KindFraud   Kind = 8  // what a process counted of a customer's calls
+	KindAccount Kind = 10 // a registration of ours at a carrier, as its node sees it
 
 	maxKind = 63
 )
@@ -34,6 +35,8 @@ func (k Kind) String() string {
 		return "lcr"
 	case KindCounter:
 		return "counter"
+	case KindAccount:
+		return "account"
 	case KindClosing:
 		return "closing"
 	case KindBan:
@@ -90,6 +93,7 @@ func DefaultRules() map[Kind]Rule {
 		KindAffinity: {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},
+		KindAccount:  {},
 		KindClosing:  {Keep: true, Versioned: true},
 		KindBan:      {Keep: true, Versioned: true, Evict: true},
 		KindFraud:    {Keep: true, MaxTTL: 25 * time.Hour},

@@ -79,7 +79,7 @@ func newCluster(ctx context.Context, cfg *config.Config, trust *trust, build str
 	}
 	var err error
 	switch c.Initial, err = Initial(cfg); {
-	case err != nil && cluster.HasDocument(cfg.DataDir):
+	case err != nil && cluster.HasDocument(cfg.DataDir, c.Keys):
 		log.Warn("the document to begin with is of no use, and not needed: there is one in force", "error", err)
 	case err != nil:
 		return nil, err

@@ -33,6 +33,7 @@ var rooms = []struct {
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},
 	{"cluster/interconnect", []string{"cluster/interconnect", "cluster/hello", "cluster/dialmap", "cluster/keyring", "cluster/logs", "cluster/pki"}, "the interconnect carries bytes and knows no domain type"},
 	{"cluster/join", []string{"cluster/join", "cluster/pki"}, "who comes to join knows nothing of the cluster yet"},
+	{"cluster/atrest", []string{"cluster/atrest", "cluster/keyring"}, "what is sealed is octets: it knows no file and no log"},
 	{"cluster/pki", []string{"cluster/pki"}, "certificates are judged and issued without a network or a file"},
 	{"cluster/lease", []string{"cluster/lease", "limit"}, "leases know meters, not calls"},
 	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
