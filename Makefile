@@ -84,7 +84,7 @@ generate: ## regenerate what is generated
 
 tools: $(LINT) $(GOFUMPT) $(VULN) $(TESTSUM) ## build the pinned tools
 
-packages: ## the Debian packages that the end-to-end tests use, installed when missing
+packages: ## the packages of Debian and npm that the end-to-end tests use, installed when missing
 	@tools/install-packages
 
 $(TESTSUM): tools/testsum/main.go

@@ -46,6 +46,8 @@ const (
 	sixTLS      = "+12145550440"
 	phoneNumber = "+12145550450"
 	srvNumber   = "+12145550460"
+	adaNumber   = "+12145550470"
+	benNumber   = "+12145550471"
 	pstnNumber  = "+12025550123" // a number in the PSTN, for outbound calls
 )
 
@@ -60,6 +62,7 @@ cluster: main
 sites:
   - {name: dallas, peers: [ashburn]}
   - {name: ashburn, peers: [dallas]}
+customers: [{name: web}]
 trunk_groups:
   - name: acme-in
     role: origination-customer
@@ -140,6 +143,25 @@ trunk_groups:
     route_plan: all
     numbering: {country_code: "1"}
 
+  - name: web-out
+    role: termination-customer
+    customer: web
+    credentials:
+      - {username: ada, realm: web.example.net, ha1_md5: @ada@}
+      - {username: ben, realm: web.example.net, ha1_md5: @ben@}
+    route_plan: all
+    numbering: {country_code: "1"}
+  - name: ada-in
+    role: origination-customer
+    customer: web
+    numbers: ["+12145550470"]
+    members: [{id: browser, registration: {aor: "sip:ada@web.example.net"}}]
+  - name: ben-in
+    role: origination-customer
+    customer: web
+    numbers: ["+12145550471"]
+    members: [{id: browser, registration: {aor: "sip:ben@web.example.net"}}]
+@registered@
   - name: carrier-a
     role: pstn-provider
     monitoring: @quick@
@@ -176,9 +198,13 @@ var place = regexp.MustCompile(`<([a-z]+-[a-z]+)\.(\d+)(\.6)?(:\d+)?>`)
 // fill puts addresses and credentials into a document.
 func fill(text string) string {
 	a1 := []byte(digestUser + ":" + digestRealm + ":" + digestPassword)
+	web := func(user string) string {
+		return fmt.Sprintf("%x", md5.Sum([]byte(user+":web.example.net:"+webPassword)))
+	}
 	text = strings.NewReplacer(
-		"@quick@", quick, "@user@", digestUser, "@realm@", digestRealm,
+		"@registered@", registeredGroups(), "@quick@", quick, "@user@", digestUser, "@realm@", digestRealm,
 		"@sha256@", fmt.Sprintf("%x", sha256.Sum256(a1)), "@md5@", fmt.Sprintf("%x", md5.Sum(a1)),
+		"@ada@", web("ada"), "@ben@", web("ben"),
 	).Replace(text)
 	return place.ReplaceAllStringFunc(text, func(s string) string {
 		m := place.FindStringSubmatch(s)

@@ -19,7 +19,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "out"):
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "out" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case filepath.Ext(p) != ".md":
 			return nil

@@ -30,7 +30,7 @@ func TestTextBelongsHere(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "out" || d.Name() == "artifacts"):
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "out" || d.Name() == "artifacts" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case !d.Type().IsRegular() || strings.HasSuffix(p, ".sum") || strings.HasSuffix(p, ".dat"):
 			return nil
