@@ -40,6 +40,8 @@ type Config struct {
 
 	// Registry knows the far ends of members that register; every View gets it. Optional.
 	Registry trunkgroup.Registry
+	// Sessions counts the calls of far ends; every View gets it. Optional.
+	Sessions trunkgroup.SessionCounter
 
 	// KnobFile keeps the operators' words over a restart. Empty: they are not kept here, and come back from the other nodes.
 	KnobFile string

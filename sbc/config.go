@@ -61,10 +61,14 @@ type Config struct {
 	Bindings Bindings
 	// Limits bound what strangers can hold open.
 	Limits transport.Limits
+	// Door is asked before the parser; nil lets everybody in.
+	Door transport.Door
 	// Timers are the SIP timers; the zero value means RFC 3261's.
 	Timers transaction.Timers
 	// Fraud counts what customers do; nil bounds nothing.
 	Fraud *fraud.Watch
+	// Sessions counts calls by far end; nil counts none, and nothing sticks.
+	Sessions b2bua.Sessions
 	// Shards is the number of call goroutines; 0 means one per core.
 	Shards int
 	// MaxCalls bounds the calls of the node; 0 means 100,000 per shard.

@@ -31,7 +31,8 @@ type Server struct {
 	inter    Interconnect
 	observer Observer
 	set      *transport.Set
-	own      own // addresses
+	own      own   // addresses
+	surge    surge // more calls than can be refused
 	shards   []*shard
 	seed     uint64
 	verifier *auth.Verifier // nil without a realm
@@ -90,7 +91,7 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 	}
 	s.peers.Store(&peers{})
 	s.pings.waiting = make(map[uint64]chan b2bua.PingResult)
-	tc := transport.Config{ClientTLS: cfg.ClientTLS, Limits: cfg.Limits, Logger: cfg.Logger}
+	tc := transport.Config{ClientTLS: cfg.ClientTLS, Limits: cfg.Limits, Door: cfg.Door, Logger: cfg.Logger, Drop: s.surge.drops}
 	for _, l := range cfg.Listeners {
 		tc.Listeners = append(tc.Listeners, l.ListenerConfig)
 	}
@@ -146,7 +147,7 @@ func (s *Server) makeShards() error {
 			Listeners: listeners, Timers: s.cfg.Timers,
 			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
 			Verifier: verifier, HandoffKey: handoffKey, Seed: s.seed,
-			Fraud: s.cfg.Fraud, MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
+			Fraud: s.cfg.Fraud, Sessions: s.cfg.Sessions, MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
 			Hosts: hosts, Domains: s.cfg.StrictDomains,
 		}, sh, time.Now())
 		sh.core.SetKeys(keys.calls)
@@ -278,8 +279,9 @@ func (s *Server) Stats() b2bua.Stats {
 }
 
 // Dropped is the number of messages and events that found their shard's queue
-// full.
+// full, and of INVITEs that were dropped unread in a surge.
 func (s *Server) Dropped() (n uint64) {
+	n = s.surge.dropped.Load()
 	for _, sh := range s.shards {
 		n += sh.inbox.lost()
 	}
@@ -288,6 +290,10 @@ func (s *Server) Dropped() (n uint64) {
 
 // Panics is the number of calls that a fault of ours has ended.
 func (s *Server) Panics() uint64 { return s.panics.Load() }
+
+// CloseFrom closes the accepted connections from a network and returns how many
+// there were.
+func (s *Server) CloseFrom(p netip.Prefix) int { return s.set.CloseFrom(p) }
 
 // Transport returns the counters of the sockets.
 func (s *Server) Transport() *transport.Counters { return s.set.Counters() }

@@ -15,9 +15,11 @@ const (
 	KindCounter  Kind = 5 // a counter's share of its owner
 	KindClosing  Kind = 6 // how often survivors closed a call's record (DEC-24)
 
-	KindBan     Kind = 7  // an address from which nothing is taken
-	KindFraud   Kind = 8  // what a process counted of a customer's calls
-	KindAccount Kind = 10 // a registration of ours at a carrier, as its node sees it
+	KindBan   Kind = 7 // an address from which nothing is taken
+	KindFraud Kind = 8 // what a process counted of a customer's calls
+	// KindSessions: how many calls of its owner are at a far end.
+	KindSessions Kind = 9
+	KindAccount  Kind = 10 // a registration of ours at a carrier, as its node sees it
 
 	maxKind = 63
 )
@@ -37,6 +39,8 @@ func (k Kind) String() string {
 		return "counter"
 	case KindAccount:
 		return "account"
+	case KindSessions:
+		return "sessions"
 	case KindClosing:
 		return "closing"
 	case KindBan:
@@ -94,6 +98,7 @@ func DefaultRules() map[Kind]Rule {
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},
 		KindAccount:  {},
+		KindSessions: {},
 		KindClosing:  {Keep: true, Versioned: true},
 		KindBan:      {Keep: true, Versioned: true, Evict: true},
 		KindFraud:    {Keep: true, MaxTTL: 25 * time.Hour},

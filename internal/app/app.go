@@ -16,22 +16,25 @@ import (
 
 // App is a node: a SIP node with everything, or a witness that only votes.
 type App struct {
-	cfg     *config.Config
-	log     *slog.Logger
-	logs    *logs // under log: never blocks
-	node    *cluster.Node
-	server  *sbc.Server    // nil on a witness
-	soft    *cluster.Soft  // nil on a witness
-	regs    *registrations // nil on a witness
-	watch   *watch
-	desk    *desk
-	keys    *keeper
-	door    *door // nil: the node admits nobody
-	drainer *drainer
-	limits  *limits      // nil on a witness
-	frauds  *frauds      // nil on a witness
-	recent  *recent.Ring // what the last calls asked
-	started time.Time
+	cfg      *config.Config
+	log      *slog.Logger
+	logs     *logs // under log: never blocks
+	node     *cluster.Node
+	server   *sbc.Server    // nil on a witness
+	soft     *cluster.Soft  // nil on a witness
+	regs     *registrations // nil on a witness
+	watch    *watch
+	desk     *desk
+	keys     *keeper
+	door     *door // nil: the node admits nobody
+	drainer  *drainer
+	limits   *limits       // nil on a witness
+	accounts *accounts     // nil on a witness
+	frauds   *frauds       // nil on a witness
+	doors    *doors        // nil on a witness
+	sessions *callSessions // nil on a witness
+	recent   *recent.Ring  // what the last calls asked
+	started  time.Time
 
 	failed   chan error // why the process must end, at most one
 	cleanups []cleanup
@@ -84,7 +87,9 @@ func (a *App) build(ctx context.Context, build string) error {
 	node.OnAlarm(a.alarm)
 	if !a.cfg.Witness {
 		a.soft = softState(a)
+		a.doors = newDoors(a)
 		a.regs = newRegistrations(a)
+		a.sessions = newCallSessions(a)
 		a.onStop("soft state", a.stopSoft) // after the last record is on disk
 	}
 	a.watch, err = newWatch(a, build)
@@ -99,10 +104,15 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.onStop("limits", a.limits.stop)
 		a.frauds = newFrauds(a)
 		a.onStop("fraud counts", a.frauds.stop)
+		a.onStop("counts of calls", a.sessions.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
 		a.onStop("sip", a.stopCalls)
+		a.doors.serve(a.server.CloseFrom)
+		a.onStop("doors", a.doors.stop)
+		a.accounts = a.watch.keepAccounts()
+		a.onStop("registrations at carriers", a.accounts.stop)
 		a.watch.serve(a.server)
 	}
 	a.drainer = newDrainer(a, a.cfg.Drain)
@@ -149,10 +159,13 @@ func (a *App) Start() error {
 	if a.limits != nil {
 		a.limits.start()
 		a.frauds.start()
+		a.sessions.start()
+		a.doors.start()
 	}
 	a.watch.start()
 	if a.server != nil {
 		a.server.Start()
+		a.accounts.begin()
 	}
 	if err := a.node.Start(); err != nil {
 		return fmt.Errorf("app: %w", err)

@@ -24,10 +24,12 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		Limits: transport.Limits{
 			MaxConns: cfg.SIP.Limits.Connections, MaxConnsPerSource: cfg.SIP.Limits.ConnectionsPerSource,
 		},
+		Door:       watch.app.doors.guard,
 		Timers:     transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
 		CallLimits: watch.app.limits,
 		Bindings:   watch.app.regs,
 		Fraud:      watch.app.frauds.watch,
+		Sessions:   watch.app.sessions,
 		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP(), &watch.canary} },
 		Logger:     log.With("component", "sip"),
 	}

@@ -88,7 +88,7 @@ func newWatch(a *App, build string) (*watch, error) {
 			}
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
-		Registry: a.regs.index,
+		Registry: a.regs.index, Sessions: a.sessions,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
 		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
 		Logger: a.log.With("component", "monitor"),
@@ -155,7 +155,12 @@ func (w *watch) board(b *verdict.Board) {
 		w.meter.table(b.Table)
 		w.app.frauds.use(b.Table)
 		w.app.limits.table(b.Table)
-		w.server.Publish(b.Table, b.View)
+		w.app.doors.use(b.Table, b.View)
+		w.app.sessions.Publish(b.Table)
+		view := *b.View
+		view.Carriers = w.carriers(b.Table)
+		w.server.Publish(b.Table, &view)
+		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
 		w.hush()
 	}
@@ -218,6 +223,7 @@ func (w *watch) peers() {
 	}
 	w.app.regs.peers(list)
 	w.server.SetPeers(list)
+	w.accountNodes(list, members[w.app.cfg.Name].Meta.State == cluster.StateDraining)
 	w.app.limits.look()
 	w.monitor.SetPeers(answer)
 	w.monitor.SetNodes(live)
@@ -255,6 +261,7 @@ func (w *watch) Calls(changes []sbc.CallChange) { w.calls.push(changes) }
 // Count implements sbc.Observer.
 func (w *watch) Count(e b2bua.Event) {
 	w.meter.count(&e)
+	w.app.doors.count(&e)
 	w.canary.count(&e)
 }
 
@@ -263,11 +270,20 @@ func dnsTarget(m *trunkgroup.Member) dns.Target {
 	return dns.Target{Name: m.FQDN, Port: m.Port, Transport: m.Transport}
 }
 
+// registrarTarget is what it watches for a registrar by name.
+func registrarTarget(m *trunkgroup.Member) dns.Target {
+	r := m.Account.Registrar
+	return dns.Target{Name: r.FQDN, Port: r.Port, Transport: m.Transport}
+}
+
 func dnsTargets(t *trunkgroup.Table) []dns.Target {
 	var list []dns.Target
 	for _, m := range t.Members() {
 		if m.FQDN != "" {
 			list = append(list, dnsTarget(m))
+		}
+		if registers(m) && m.Account.Registrar.FQDN != "" {
+			list = append(list, registrarTarget(m))
 		}
 	}
 	return list

@@ -62,6 +62,8 @@ type Input struct {
 	Addrs func(*trunkgroup.Member) []netip.AddrPort
 	// Registry knows the far ends of members that register.
 	Registry trunkgroup.Registry
+	// Sessions counts the calls of far ends.
+	Sessions trunkgroup.SessionCounter
 	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
 	Suspect map[Key]Held
 	// PanicShare of a site's members, 0 for the default.
@@ -77,7 +79,7 @@ func Build(in Input) *Board {
 		Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members())), Drained: make(map[string]Knob),
 		Needed: make(map[string]Knob),
 	}
-	b.View.Registry = in.Registry
+	b.View.Registry, b.View.Sessions = in.Registry, in.Sessions
 	if in.Knobs != nil {
 		b.Until = in.Knobs.Deadline()
 	}
