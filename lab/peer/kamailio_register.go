@@ -65,7 +65,7 @@ func StartTrunk(k Trunk) (*lab.Process, error) {
 func (k Trunk) accounts() string {
 	var b strings.Builder
 	b.WriteString("id(int,auto) l_uuid(string) l_username(string) l_domain(string) r_username(string) r_domain(string) realm(string) " +
-		"auth_username(string) auth_password(string) auth_ha1(string) auth_proxy(string) expires(int) flags(int) reg_delay(int) " +
+		"auth_username(string) auth_password(string) auth_ha1(string,null) auth_proxy(string) expires(int) flags(int) reg_delay(int) " +
 		"contact_addr(string) socket(string)\n")
 	n := 0
 	for transport, a := range k.Accounts {

@@ -132,22 +132,22 @@ func StartLinphone(p Phone) (*Softphone, error) { return p.startLinphone("") }
 
 // startLinphone starts linphonec with more sections of its file and arguments.
 func (p Phone) startLinphone(sections string, more ...string) (*Softphone, error) {
-	trust := ""
+	trust, port := "", "0"
 	if p.Authority != nil {
-		trust = "root_ca=" + p.Authority.CertFile + "\n"
+		trust, port = "root_ca="+p.Authority.CertFile+"\n", "-1" // any
 	}
 	return p.start("linphonec", map[string]string{
 		// linphonec does not make this directory and is noisy without it.
 		".local/share/linphone/.keep": "",
 		"rc": strings.NewReplacer("@port@", fmt.Sprint(p.Local.Port()), "@address@", p.Local.Addr().String(),
-			"@user@", p.Username, "@password@", p.Password, "@realm@", p.Realm, "@trust@", trust).Replace(linphoneConfig) + sections,
+			"@user@", p.Username, "@password@", p.Password, "@realm@", p.Realm, "@trust@", trust, "@tls@", port).Replace(linphoneConfig) + sections,
 	}, func(dir string) []string { return append([]string{"-c", filepath.Join(dir, "rc"), "-d", "1"}, more...) })
 }
 
 const linphoneConfig = `[sip]
 sip_udp_port=@port@
 sip_tcp_port=0
-sip_tls_port=0
+sip_tls_port=@tls@
 default_proxy=-1
 @trust@guess_hostname=0
 contact=sip:@user@@@address@
