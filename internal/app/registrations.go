@@ -18,6 +18,7 @@ import (
 type registrations struct {
 	soft       *cluster.Soft
 	index      *registry.Registry
+	doors      *doors
 	log        *slog.Logger
 	unreadable atomic.Uint64 // bindings of other nodes that are not understood
 	full       atomic.Uint64 // bindings that found no room
@@ -25,7 +26,7 @@ type registrations struct {
 
 func newRegistrations(a *App) *registrations {
 	r := &registrations{
-		soft: a.soft, log: a.log.With("component", "registrations"),
+		soft: a.soft, doors: a.doors, log: a.log.With("component", "registrations"),
 		index: registry.New(registrar.Node{Name: a.cfg.Name, Site: a.cfg.Site, Boot: uint32(a.node.Boot())}),
 	}
 	a.soft.OnChange(r.changed)
@@ -53,7 +54,7 @@ func (c bindingChanges) Put(rec *registrar.Record) error {
 		c.r.full.Add(1)
 		return err
 	}
-	c.r.index.Set(rec)
+	c.r.set(rec)
 	return nil
 }
 
@@ -88,7 +89,7 @@ func (r *registrations) look(store *soft.Store, key string) {
 	if ok {
 		rec, err := registrar.ParseRecord(metaOf(&e), e.Value)
 		if err == nil {
-			r.index.Set(rec)
+			r.set(rec)
 			return
 		}
 		r.unreadable.Add(1)
@@ -97,6 +98,12 @@ func (r *registrations) look(store *soft.Store, key string) {
 	if aor, id, ok := registrar.SplitKey(key); ok {
 		r.index.Remove(aor, id)
 	}
+}
+
+// set enters a binding. The doors know its address for as long as it stands.
+func (r *registrations) set(rec *registrar.Record) {
+	r.index.Set(rec)
+	r.doors.registered(rec.Addr.Addr(), rec.Expires)
 }
 
 func metaOf(e *soft.Entry) registrar.Meta {

@@ -216,6 +216,9 @@ func (g *Guard) Banned(a netip.Addr, now time.Time) (Ban, bool) {
 	return Ban{}, false
 }
 
+// Count is the number of bans that are held, those over and not swept yet included.
+func (g *Guard) Count() int { return g.bans.tree.Load().Size() }
+
 // Bans returns the bans that are not over, by prefix.
 func (g *Guard) Bans(now time.Time) []Ban {
 	list := []Ban{}
