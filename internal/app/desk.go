@@ -26,6 +26,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	backend.Keys = d
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
+		backend.Accounts = d
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),

@@ -58,6 +58,7 @@ func sources(a *App) metrics.Sources {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
 		s.Soft = a.watch.book.metrics
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
+		s.Accounts = func() []metrics.Account { return a.watch.accountMetrics() }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
@@ -151,6 +152,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.all.AuthFailure(e.Reason)
 	case b2bua.EventEmergency:
 		m.emergencies.taken(time.Now(), e.Group)
+	case b2bua.EventAccount:
+		m.all.AccountEvent(e.Group.Name, e.Result)
 	case b2bua.EventPassed:
 		m.all.Passed(e.To)
 	case b2bua.EventLoop:

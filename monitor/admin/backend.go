@@ -22,6 +22,7 @@ type Backend struct {
 	Rescue    Rescue
 	Calls     Calls
 	Limits    Limits
+	Accounts  Accounts
 	Frauds    Frauds
 	Drain     Drainer
 	Keys      Keys

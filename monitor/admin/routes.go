@@ -52,6 +52,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	}
 	s.registerConfig(api)
 	s.registerLimits(api, mux)
+	s.registerAccounts(api, mux)
 	s.registerFrauds(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)

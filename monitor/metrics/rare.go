@@ -52,6 +52,7 @@ type rare struct {
 	auth       *cached[string]
 	passed     *cached[string]
 	emergency  *cached[emergencyKey]
+	accounts   *cached[accountKey]
 	probeTime  *prometheus.HistogramVec
 	stripped   prometheus.Counter
 	loops      prometheus.Counter
@@ -76,6 +77,8 @@ func newRare(r prometheus.Registerer) *rare {
 			func(k emergencyKey) []string { return []string{k.group, k.rate} }, "trunk_group", "rate"),
 		probes: newCached(r, "trunk_member_probes_total", "OPTIONS sent to members, by what came of them.",
 			func(k probeKey) []string { return []string{k.group, k.result} }, "trunk_group", "result"),
+		accounts: newCached(r, "account_events_total", "Challenges of carriers, and calls to our registrations there, by what became of them.",
+			func(k accountKey) []string { return []string{k.group, k.result} }, "trunk_group", "result"),
 		probeTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "trunk_member_probe_duration_seconds", Help: "OPTIONS to its final response.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5},

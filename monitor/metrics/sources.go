@@ -12,14 +12,15 @@ import (
 
 // Sources are where the state of others is read when the page is asked for. Each may be nil.
 type Sources struct {
-	Node    func() Node
-	Board   func() *verdict.Board // may return nil
-	Cluster func() Cluster
-	Keys    func() Keys
-	CDR     map[string]func() cdrlog.Stats // by the sink's name
-	Limits  func() []Limit
-	Fraud   func() []Fraud
-	Soft    func() Soft
+	Node     func() Node
+	Board    func() *verdict.Board // may return nil
+	Cluster  func() Cluster
+	Keys     func() Keys
+	CDR      map[string]func() cdrlog.Stats // by the sink's name
+	Limits   func() []Limit
+	Accounts func() []Account
+	Fraud    func() []Fraud
+	Soft     func() Soft
 }
 
 // Node is the state of this node.
@@ -126,6 +127,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Limits != nil {
 		p.limits(c.s.Limits())
+	}
+	if c.s.Accounts != nil {
+		p.accounts(c.s.Accounts())
 	}
 	if c.s.Fraud != nil {
 		p.fraud(c.s.Fraud())

@@ -110,6 +110,18 @@ func (r *Registration) Stop(now time.Time) {
 	}
 }
 
+// Renew has the contact put in again soon: another node has registered the account,
+// for a moment in which the two did not agree whose it is, and may have thrown ours
+// out. What that node left there goes with the first success.
+func (r *Registration) Renew(at time.Time) {
+	if r.status.State == Registered {
+		r.began = false
+		if !r.out {
+			r.due(at)
+		}
+	}
+}
+
 // order makes the next REGISTER. A nonce that served before serves again, which
 // saves a challenge as long as the registrar takes it.
 func (r *Registration) order(now time.Time, rnd uint64) Order {

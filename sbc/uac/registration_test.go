@@ -241,6 +241,21 @@ func TestTakeOverTakesTheOldContactOut(t *testing.T) {
 	}
 }
 
+// TestRenew puts the contact in again and takes out what another node left.
+func TestRenew(t *testing.T) {
+	l := newLine(t)
+	l.r.Renew(l.now)
+	l.registered()
+	l.r.Renew(l.now.Add(2 * time.Second))
+	was := l.now
+	if l.due(); l.now.Sub(was) != 2*time.Second {
+		t.Errorf("renewed after %s", l.now.Sub(was))
+	}
+	if o, ok := l.reply(200, "Contact: <"+there+">;expires=300, <"+here+">;expires=600\r\n"); !ok || len(o.Remove) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestStop takes the contact out where the registrar holds one.
 func TestStop(t *testing.T) {
 	l := newLine(t)

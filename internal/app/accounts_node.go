@@ -1,0 +1,120 @@
+package app
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/tandem-sbc/tandem/cluster/soft"
+	"github.com/tandem-sbc/tandem/monitor/metrics"
+	"github.com/tandem-sbc/tandem/monitor/verdict"
+	"github.com/tandem-sbc/tandem/sbc"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/uac"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// keepAccounts makes the node's registrations at carriers.
+func (w *watch) keepAccounts() *accounts {
+	a := w.app
+	s := newAccounts(a.cfg.Name, a.cfg.Site, w, time.Now(), a.log.With("component", "accounts"))
+	a.soft.OnChange(s.changed)
+	return s
+}
+
+// accountNodes tells the registrations who lives. Nodes that drain hand theirs over
+// before they go, as long as there are others.
+func (w *watch) accountNodes(list []sbc.Peer, draining bool) {
+	self := verdict.Node{Name: w.app.cfg.Name, Site: w.app.cfg.Site}
+	all := []verdict.Node{self}
+	var serving []verdict.Node
+	if !draining {
+		serving = append(serving, self)
+	}
+	for _, p := range list {
+		if !p.Up || p.Witness {
+			continue
+		}
+		n := verdict.Node{Name: p.Name, Site: p.Site}
+		all = append(all, n)
+		if !p.Draining {
+			serving = append(serving, n)
+		}
+	}
+	if len(serving) == 0 {
+		serving = all
+	}
+	w.app.accounts.see(serving)
+}
+
+// register implements accountWorld.
+func (w *watch) register(o b2bua.RegisterOrder) { w.server.SendRegister(o) }
+
+// tell implements accountWorld.
+func (w *watch) tell(member string, value []byte) {
+	w.app.soft.Do(func(now time.Time, store *soft.Store) {
+		if value == nil {
+			store.Delete(now, soft.KindAccount, member)
+			return
+		}
+		if err := store.Put(now, soft.KindAccount, member, value, 0); err != nil {
+			w.app.log.Warn("the other nodes cannot be told of a registration", "member", member, "error", err)
+		}
+	})
+}
+
+// alarm implements accountWorld.
+func (w *watch) alarm(detail string) {
+	if detail == "" {
+		w.app.node.ClearAlarm(alarmAccounts)
+		return
+	}
+	w.app.node.RaiseAlarm(alarmAccounts, detail)
+}
+
+// registrar implements accountWorld.
+func (w *watch) registrar(m *trunkgroup.Member) []netip.AddrPort {
+	switch r := m.Account.Registrar; {
+	case r.Addr.IsValid():
+		return []netip.AddrPort{r.Addr}
+	case r.FQDN != "":
+		return w.names.Addrs(registrarTarget(m))
+	case m.Addr.IsValid():
+		return []netip.AddrPort{m.Addr}
+	}
+	return w.names.Addrs(dnsTarget(m))
+}
+
+// carriers are the addresses that calls on registrations come from; nil where nobody
+// registers.
+func (w *watch) carriers(t *trunkgroup.Table) (list [][]netip.AddrPort) {
+	for _, m := range t.Members() {
+		if !registers(m) {
+			continue
+		}
+		if list == nil {
+			list = make([][]netip.AddrPort, len(t.Members()))
+		}
+		list[m.Index] = slices.Clone(w.registrar(m))
+		if m.FQDN != "" {
+			list[m.Index] = append(list[m.Index], w.names.Addrs(dnsTarget(m))...)
+		}
+	}
+	return list
+}
+
+// accountMetrics lists this node's registrations for a scrape.
+func (w *watch) accountMetrics() []metrics.Account {
+	var list []metrics.Account
+	w.app.soft.Do(func(_ time.Time, store *soft.Store) {
+		store.Each(soft.KindAccount, func(e soft.Entry) bool {
+			if e.Owner == w.app.cfg.Name {
+				if told, err := readTold(e.Value); err == nil {
+					list = append(list, metrics.Account{Member: e.Key, Registered: told.State == uac.Registered.String(), Failures: told.Failures})
+				}
+			}
+			return true
+		})
+	})
+	return list
+}

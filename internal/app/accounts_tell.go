@@ -1,0 +1,93 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/uac"
+)
+
+// toldAccount is a registration as its node tells the others of it. Instants travel
+// as seconds from the telling, since clocks differ.
+type toldAccount struct {
+	State     string   `json:"state"`
+	Reason    string   `json:"reason,omitempty"`
+	Registrar string   `json:"registrar,omitempty"`
+	Contact   string   `json:"contact,omitempty"` // host and port alone: the user is a secret
+	Since     *float64 `json:"since,omitempty"`
+	Until     *float64 `json:"until,omitempty"`
+	Next      *float64 `json:"next,omitempty"`
+	Failures  int      `json:"failures,omitempty"`
+}
+
+// tell logs what is new, lets the other nodes know, and raises or clears the alarm.
+func (s *accounts) tell(now time.Time) {
+	var alarming []string
+	for key, a := range s.held {
+		st := a.r.Status()
+		if st.Alarming() {
+			alarming = append(alarming, fmt.Sprintf("%s since %s: %s", key, st.Since.UTC().Format(time.RFC3339), st.Reason))
+		}
+		if st.State == a.told.State && st.Reason == a.told.Reason && st.Until.Equal(a.told.Until) && st.Next.Equal(a.told.Next) {
+			continue
+		}
+		s.note(key, a, &st)
+		a.told = st
+		s.share(now, key, a, &st)
+	}
+	if len(alarming) == 0 {
+		s.world.alarm("")
+		return
+	}
+	slices.Sort(alarming)
+	s.world.alarm("not registered: " + strings.Join(alarming, "; "))
+}
+
+// note writes one line for each change of state or of its reason.
+func (s *accounts) note(key string, a *account, st *uac.Status) {
+	if st.State == a.told.State && st.Reason == a.told.Reason {
+		return
+	}
+	switch {
+	case st.State == uac.Failed, st.State == uac.Registered && st.Reason != "":
+		s.log.Warn("registration at a carrier", "member", key, "state", st.State.String(), "reason", st.Reason, "next", st.Next, "failures", st.Failures)
+	case st.State == uac.Registered:
+		s.log.Info("registration at a carrier", "member", key, "state", st.State.String(), "until", st.Until)
+	}
+}
+
+func (s *accounts) share(now time.Time, key string, a *account, st *uac.Status) {
+	in := func(t time.Time) *float64 {
+		if t.IsZero() {
+			return nil
+		}
+		seconds := t.Sub(now).Seconds()
+		return &seconds
+	}
+	told := toldAccount{
+		State: st.State.String(), Reason: st.Reason, Contact: hostOf(st.Contact), Since: in(st.Since), Until: in(st.Until), Next: in(st.Next), Failures: st.Failures,
+	}
+	if a.addr.IsValid() {
+		told.Registrar = a.addr.String()
+	}
+	value, err := json.Marshal(told)
+	if err != nil {
+		return // never: numbers and texts
+	}
+	s.world.tell(key, value)
+}
+
+// hostOf is what stands behind the user of a URI.
+func hostOf(uri string) string {
+	_, host, _ := strings.Cut(uri, "@")
+	return host
+}
+
+func readTold(value []byte) (toldAccount, error) {
+	var told toldAccount
+	err := json.Unmarshal(value, &told)
+	return told, err
+}
