@@ -84,7 +84,7 @@ func TestPutRefuses(t *testing.T) {
 		ttl   time.Duration
 		want  error
 	}{
-		{Kind(9), "x", 1, 0, ErrKind},
+		{Kind(maxKind), "x", 1, 0, ErrKind},
 		{KindCall, "", 1, 0, ErrSize},
 		{KindCall, "x", MaxValue + 1, 0, ErrSize},
 		{KindBinding, "x", 1, 0, ErrTTL},
