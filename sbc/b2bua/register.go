@@ -133,6 +133,7 @@ func (r *registering) drop() {
 	delete(r.s.registers, r.ref)
 	delete(r.s.server, r.in.key)
 	r.s.alarms.drop(r)
+	r.until = time.Time{}
 }
 
 func (r *registering) deadline() time.Time { return r.until }
