@@ -53,6 +53,7 @@ type registerOrder struct {
 type registrations struct {
 	server   *Server
 	bindings Bindings
+	alive    func(transport.Flow) bool
 	wake     chan struct{}
 
 	mu     sync.Mutex
@@ -64,7 +65,9 @@ type registrations struct {
 }
 
 func newRegistrations(s *Server, b Bindings) *registrations {
-	return &registrations{server: s, bindings: b, wake: make(chan struct{}, 1), flows: make(map[transport.Flow][]*registrar.Record)}
+	return &registrations{
+		server: s, bindings: b, alive: s.set.Alive, wake: make(chan struct{}, 1), flows: make(map[transport.Flow][]*registrar.Record),
+	}
 }
 
 // Origin implements b2bua.Registrar.
@@ -180,7 +183,7 @@ func (g *registrations) run() {
 // decide carries out one REGISTER.
 func (g *registrations) decide(now time.Time, tx BindingChanges, r *registrar.Request) b2bua.Registered {
 	index := g.bindings.Index()
-	if f := transport.Flow(r.From.Flow); f != 0 && !g.server.set.Alive(f) {
+	if f := transport.Flow(r.From.Flow); f != 0 && !g.alive(f) {
 		// Nobody hears the answer, and nobody could be called by it.
 		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "flow_gone"}}
 	}
@@ -197,31 +200,29 @@ func (g *registrations) decide(now time.Time, tx BindingChanges, r *registrar.Re
 	return b2bua.Registered{Extra: registrar.Extra(now, r, index.Records(r.AOR)), Result: d.Result}
 }
 
-// apply does all of a decision, or when there is no room for it nothing.
+// apply does all of a decision. When there is no room, what was new is taken
+// back, and a refresh stays.
 func (g *registrations) apply(tx BindingChanges, index *registry.Registry, d registrar.Decision) bool {
-	for i, rec := range d.Put {
+	var fresh []*registrar.Record
+	for _, rec := range d.Put {
 		was := index.Record(rec.AOR, rec.ID)
 		if err := tx.Put(rec); err != nil {
-			g.undo(tx, d.Put[:i])
+			g.remove(tx, fresh)
 			return false
+		}
+		if was == nil {
+			fresh = append(fresh, rec)
 		}
 		g.follow(was, rec)
 	}
-	for _, rec := range d.Remove {
-		tx.Remove(rec)
-		g.follow(rec, nil)
-	}
+	g.remove(tx, d.Remove)
 	return true
 }
 
-// undo takes back what was put before there was no room: what was new is
-// removed, and a refresh stays.
-func (g *registrations) undo(tx BindingChanges, put []*registrar.Record) {
-	for _, rec := range put {
-		if rec.Since.Equal(rec.Changed) {
-			tx.Remove(rec)
-			g.follow(rec, nil)
-		}
+func (g *registrations) remove(tx BindingChanges, list []*registrar.Record) {
+	for _, rec := range list {
+		tx.Remove(rec)
+		g.follow(rec, nil)
 	}
 }
 

@@ -1,0 +1,180 @@
+package sbc
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/sbc/registrar"
+	"github.com/tandem-sbc/tandem/sbc/registry"
+	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// shelf keeps bindings in the index alone.
+type shelf struct {
+	index *registry.Registry
+	now   time.Time
+	room  int // for so many more
+	puts  int
+}
+
+func (s *shelf) Index() *registry.Registry                        { return s.index }
+func (s *shelf) Update(fn func(now time.Time, tx BindingChanges)) { fn(s.now, s) }
+func (s *shelf) Remove(r *registrar.Record) { s.index.Remove(r.AOR, r.ID) }
+
+func (s *shelf) at(id string) *registrar.Record { return s.index.Record(shelfAOR, id) }
+
+func (s *shelf) records() []*registrar.Record { return s.index.Records(shelfAOR) }
+
+func (s *shelf) decide(g *registrations, r *registrar.Request) (res string) {
+	return g.decide(s.now, s, r).Result
+}
+
+func (s *shelf) Put(r *registrar.Record) error {
+	s.puts++
+	if s.index.Record(r.AOR, r.ID) == nil {
+		if s.room == 0 {
+			return errors.New("full")
+		}
+		s.room--
+	}
+	s.index.Set(r)
+	return nil
+}
+
+const shelfAOR = "sip:pbx@sip.example.com"
+
+// newShelf returns the goroutine's own part, to be called by the test.
+func newShelf(room int) (*shelf, *registrations) {
+	s := &shelf{index: registry.New(registrar.Node{Name: "dal-1", Site: "dallas", Boot: 1}), now: time.Unix(1_800_000_000, 0), room: room}
+	g := &registrations{
+		server: &Server{cfg: Config{Node: "dal-1"}}, bindings: s, wake: make(chan struct{}, 1), flows: map[transport.Flow][]*registrar.Record{},
+		alive: func(f transport.Flow) bool { return f < 100 },
+	}
+	return s, g
+}
+
+var shelfSeq uint32
+
+func request(flow uint64, ids ...string) *registrar.Request {
+	shelfSeq++
+	r := &registrar.Request{
+		AOR: shelfAOR, Member: &trunkgroup.Member{Registration: &trunkgroup.Registration{AOR: shelfAOR, Contacts: 3}},
+		From: registrar.Origin{Source: netip.MustParseAddrPort("198.51.100.7:5060"), Transport: trunkgroup.UDP, Flow: flow}, CallID: flow, CSeq: shelfSeq,
+	}
+	reach := trunkgroup.ReachAny
+	if flow != 0 {
+		r.From.Transport, reach = trunkgroup.TCP, trunkgroup.ReachFlow
+	}
+	for _, id := range ids {
+		r.Contacts = append(r.Contacts, registrar.Contact{ID: id, URI: "sip:" + id, Expires: time.Hour, Reach: reach, Addr: r.From.Source})
+	}
+	return r
+}
+
+// DEC-15: with its connection a binding ends to be reached, and shows since when;
+// one that came by another connection since is not concerned.
+func TestDEC15_EndOfAConnection(t *testing.T) {
+	s, g := newShelf(10)
+	if got := s.decide(g, request(1, "a", "b")); got != "registered" {
+		t.Fatal(got)
+	}
+	s.decide(g, request(2, "c"))
+	g.follow(s.at("b"), nil)
+	b := *s.at("b")
+	b.Flow = 2
+	s.index.Set(&b)
+	g.follow(nil, &b)
+	s.now = s.now.Add(time.Minute)
+	g.end(s.now, s, 1)
+	if a := s.at("a"); !a.Gone() || !a.Changed.Equal(s.now) || a.Expires.Sub(s.now) != 59*time.Minute {
+		t.Errorf("%+v", a)
+	}
+	if s.at("b").Gone() || s.at("c").Gone() {
+		t.Error("another connection's binding is gone too")
+	}
+	g.end(s.now, s, 1)
+	g.end(s.now, s, 77) // nobody's
+	if len(g.flows) != 1 {
+		t.Errorf("%v", g.flows)
+	}
+}
+
+// A REGISTER whose connection ended while it waited leaves no binding that looks
+// alive.
+func TestDEC15_RegisterOfAConnectionThatHasEnded(t *testing.T) {
+	s, g := newShelf(10)
+	if got := g.decide(s.now, s, request(100, "a")); got.Refusal == nil || len(s.records()) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// All of a REGISTER is done or nothing (RFC 3261 10.3).
+func TestRegisterWithoutRoomChangesNothing(t *testing.T) {
+	s, g := newShelf(2)
+	if got := g.decide(s.now, s, request(0, "a", "b", "c")); got.Refusal == nil || got.Refusal.Code != 503 {
+		t.Fatalf("%+v", got)
+	}
+	if len(s.records()) != 0 {
+		t.Errorf("%d are left", len(s.records()))
+	}
+	s.room = 2
+	if got := s.decide(g, request(0, "a", "b")); got != "registered" {
+		t.Error(got)
+	}
+	// A refresh needs no room, and stays when what is new beside it has none.
+	if got := s.decide(g, request(0, "a")); got != "refreshed" {
+		t.Error(got)
+	}
+	if got := g.decide(s.now, s, request(0, "a", "c")); got.Refusal == nil || len(s.records()) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Refreshes of what stands come before what is new, and no queue grows without
+// bound.
+func TestRegisterQueueIsBoundedAndRefreshesComeFirst(t *testing.T) {
+	s, g := newShelf(10)
+	s.decide(g, request(0, "known"))
+	fresh, known := request(0, "new"), request(0, "known")
+	n := 0
+	for g.push(registerOrder{r: fresh}) {
+		n++
+	}
+	if n != maxRegisterQueue/2 {
+		t.Errorf("%d new ones", n)
+	}
+	for g.push(registerOrder{r: known}) {
+		n++
+	}
+	if n != maxRegisterQueue {
+		t.Errorf("%d in all", n)
+	}
+	g.closed(5)
+	orders, ended := g.take()
+	if len(orders) != registerBatch || len(ended) != 1 {
+		t.Errorf("%d %d", len(orders), len(ended))
+	}
+	for len(orders) > 0 {
+		orders, _ = g.take()
+	}
+	if !g.push(registerOrder{r: fresh}) {
+		t.Error("no room after the storm")
+	}
+}
+
+// BenchmarkRegister is a refresh from the decision to the index.
+func BenchmarkRegister(b *testing.B) {
+	s, g := newShelf(1 << 30)
+	r := request(0, "a")
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r.AOR, r.CSeq = fmt.Sprintf("sip:pbx-%d@sip.example.com", i%10_000), uint32(i)
+		if got := g.decide(s.now, s, r); got.Refusal != nil && got.Refusal.Code != 400 {
+			b.Fatal(got.Refusal)
+		}
+	}
+}
