@@ -23,7 +23,7 @@ type shelf struct {
 
 func (s *shelf) Index() *registry.Registry                        { return s.index }
 func (s *shelf) Update(fn func(now time.Time, tx BindingChanges)) { fn(s.now, s) }
-func (s *shelf) Remove(r *registrar.Record) { s.index.Remove(r.AOR, r.ID) }
+func (s *shelf) Remove(r *registrar.Record)                       { s.index.Remove(r.AOR, r.ID) }
 
 func (s *shelf) at(id string) *registrar.Record { return s.index.Record(shelfAOR, id) }
 
