@@ -56,6 +56,20 @@ func (n *node) Limits(context.Context) (admin.LimitList, error) {
 	}}, nil
 }
 
+func (n *node) Accounts(context.Context) (admin.AccountList, error) {
+	until, next, again := noon.Add(time.Hour), noon.Add(45*time.Minute), noon.Add(time.Minute)
+	return admin.AccountList{Node: "dal-1", Accounts: []admin.Account{
+		{
+			Member: "carrier-a/gw", Site: "dallas", AOR: "sip:100@carrier.test", State: "registered", Node: "dal-1", Registrar: "192.0.2.10:5060",
+			Contact: "203.0.113.1:5060", Since: &noon, Until: &until, Next: &next,
+		},
+		{
+			Member: "carrier-b/gw", Site: "dallas", AOR: "sip:acme@carrier-b.com", State: "failed", Node: "dal-2", Registrar: "192.0.2.20:5060",
+			Since: &noon, Next: &again, Reason: "403 Forbidden",
+		},
+	}}, nil
+}
+
 func (n *node) SetState(_ context.Context, group, member string, o admin.Order) (admin.Knob, error) {
 	if group != "acme-in" {
 		return admin.Knob{}, fmt.Errorf("%s/%s: %w", group, member, admin.ErrNotFound)
@@ -105,7 +119,7 @@ func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
 	s, err := admin.New(admin.Settings{
 		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Limits: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
+		Backend: admin.Backend{Nodes: n, Members: n, Limits: n, Accounts: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
 	})
 	if err != nil {
 		t.Fatal(err)

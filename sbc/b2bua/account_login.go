@@ -24,9 +24,10 @@ func (l *login) credentials(s *Shard, method, uri string) string {
 
 // keep remembers the request of an attempt to a carrier that may want it again with
 // credentials.
-func (t *try) keep(o outline) {
+func (t *try) keep(o *outline) {
 	if t.cand.Member.Account != nil {
-		t.sent = &o
+		kept := *o
+		t.sent = &kept
 	}
 }
 

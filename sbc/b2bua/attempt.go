@@ -59,7 +59,7 @@ func (c *Call) send(t *try) {
 	o.uri = "sip:" + c.calledUser(m) + "@" + host + m.Transport.URIParam()
 	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(host))
 	t.callID = id.callID
-	t.keep(o)
+	t.keep(&o)
 	t.tx = s.sendInvite(&o, id, t)
 }
 

@@ -1,0 +1,226 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/md5"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/lab"
+	"github.com/tandem-sbc/tandem/lab/peer"
+	"github.com/tandem-sbc/tandem/lab/tandem"
+	"github.com/tandem-sbc/tandem/sbc/sim"
+)
+
+// Hosts and names of the carrier that wants a login. Its registrar is none of the
+// group's sources: calls are known by our contact there.
+const (
+	loginHost, loginPSTN, loginCaller = 14, 16, 17 // at carrier-dallas
+	loginPBX, loginSource             = 33, 35     // at pbx-dallas
+	loginRealm, loginPassword         = "login.example.net", "registers-for-calls"
+	loginNumber                       = "+12145550480"
+)
+
+// loginDocument is the shared document with that carrier in it.
+func loginDocument(password string) []byte {
+	const groups = `
+  - name: login-in
+    role: origination-customer
+    numbers: ["@number@"]
+    members: [{id: dal-1, site: dallas, address: "<pbx-dallas.33:5060>"}]
+  - name: login-out
+    role: termination-customer
+    sources: [{ip: <pbx-dallas.35>, port: 5060}]
+    route_plan: login
+    numbering: {country_code: "1"}
+  - name: carrier-login
+    role: pstn-provider
+    sources: [{ip: <carrier-dallas.15>}]
+    monitoring: @quick@
+    members:
+      - id: dal
+        site: dallas
+        address: "<carrier-dallas.14:5060>"
+        account: {aor: "sip:acme@login.example.net", realm: login.example.net, ha1_md5: @ha1@, register: true, expires: 2m}
+`
+	text := strings.Replace(document, "\nroute_plans:", groups+"route_plans:", 1)
+	text += "  - name: login\n    routes: [{prefix: \"*\", providers: [carrier-login]}]\n"
+	ha1 := fmt.Sprintf("%x", md5.Sum([]byte("acme:"+loginRealm+":"+password)))
+	return []byte(fill(strings.NewReplacer("@ha1@", ha1, "@number@", loginNumber).Replace(text)))
+}
+
+// accountLine is what a node says of the account.
+type accountLine struct {
+	Member string     `json:"member"`
+	State  string     `json:"state"`
+	Reason string     `json:"reason"`
+	Node   string     `json:"registering_node"`
+	Next   *time.Time `json:"next"`
+	Until  *time.Time `json:"until"`
+}
+
+func accountAt(n *tandem.Node) (accountLine, error) {
+	var list []accountLine
+	out, err := n.Command("account", "list", "carrier-login/dal", "-o", "json")
+	if err != nil {
+		return accountLine{}, err
+	}
+	if err := json.Unmarshal(out, &list); err != nil || len(list) != 1 {
+		return accountLine{}, fmt.Errorf("account list of %s: %w: %s", n.Name, err, out)
+	}
+	return list[0], nil
+}
+
+// account waits until all living nodes say the same of the account.
+func (w *world) account(t testing.TB, state string, not string) accountLine {
+	t.Helper()
+	var a accountLine
+	eventually(t, 30*time.Second, "the account is "+state+" at all nodes", func() error {
+		node := ""
+		for _, n := range w.SBCs() {
+			if !n.Running() {
+				continue
+			}
+			var err error
+			if a, err = accountAt(n); err != nil {
+				return err
+			}
+			if a.State != state || a.Node == not || node != "" && a.Node != node {
+				return fmt.Errorf("%s says %+v", n.Name, a)
+			}
+			node = a.Node
+		}
+		return nil
+	})
+	return a
+}
+
+// inboundByLogin calls the customer by way of the carrier's registrar.
+func inboundByLogin(t testing.TB, s peer.Scenario) []peer.Message {
+	t.Helper()
+	return call(t, peer.Run{
+		Place: lab.CarrierDallas, Local: netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginCaller), 0), Scenario: s,
+		Remote: netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginHost), 5060), Number: loginNumber,
+	})
+}
+
+// TestCarrierThatWantsALogin: one node registers at Kamailio and its loss is another's
+// gain; calls on the registration reach the customer; its calls answer Kamailio's
+// challenge, of the BYE too; a wrong password is alarming; the contact goes with the
+// configuration.
+func TestCarrierThatWantsALogin(t *testing.T) {
+	w := theWorld(t)
+	l := theLab(t)
+	at := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginHost), 5060)
+	pstn := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginPSTN), 5060)
+	carrier, err := peer.StartLogin(peer.Login{
+		Lab: l, Place: lab.CarrierDallas, At: at, User: "acme", Realm: loginRealm, Password: loginPassword,
+		Caller: lab.Host4(lab.CarrierDallas, loginCaller), Callee: pstn,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(carrier.Stop)
+	ready(t, lab.CarrierDallas, at, false)
+	restored := false
+	restore := func() {
+		if !restored {
+			restored = true
+			w.restoreDocument(t)
+		}
+	}
+	t.Cleanup(restore)
+	if err := apply(w.Node(lab.Ashburn1), loginDocument(loginPassword)); err != nil {
+		t.Fatal(err)
+	}
+	first := w.account(t, "registered", "")
+	t.Logf("registered by %s", first.Node)
+	if !strings.HasPrefix(first.Node, "dallas") {
+		t.Errorf("%s keeps the registration of a member of dallas", first.Node)
+	}
+	// A gateway that challenges probes is alive.
+	w.everywhere(t, "active", "carrier-login/dal")
+
+	simPBX(t, lab.PBXDallas, loginPBX, sim.AnswersAtOnce())
+	t.Run("inbound", func(t *testing.T) {
+		sent := inboundByLogin(t, peer.Complete(0))
+		r := recordOf(t, w.Node(lab.Place(first.Node)), callID(t, sent))
+		if r.Direction != "inbound" || r.IngressGroup != "carrier-login" || r.Customer != "login-in" {
+			t.Errorf("record: %+v", r)
+		}
+	})
+	t.Run("outbound", func(t *testing.T) {
+		far := callee(t, peer.Run{Place: lab.CarrierDallas, Local: pstn, Scenario: answers()})
+		n := w.Node(lab.Dallas1)
+		run := fromAcme(n, peer.Complete(0))
+		run.Local = netip.AddrPortFrom(lab.Host4(lab.PBXDallas, loginSource), 5060)
+		sent := call(t, run)
+		r := recordOf(t, n, callID(t, sent))
+		if r.Direction != "outbound" || r.EgressGroup != "carrier-login" || r.SIPCode != 200 {
+			t.Errorf("record: %+v", r)
+		}
+		got(t, far, "BYE") // which Kamailio passes on only with credentials
+		m, err := n.Metrics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Sum("tandem_account_events_total", "trunk_group=carrier-login", "result=answered") < 1 {
+			t.Error("no challenge was counted as answered")
+		}
+	})
+	t.Run("node lost", func(t *testing.T) {
+		victim := w.Node(lab.Place(first.Node))
+		t.Cleanup(func() {
+			if err := victim.Start(); err != nil {
+				t.Fatal(err)
+			}
+			w.settled(t)
+		})
+		begin := time.Now()
+		victim.Kill()
+		second := w.account(t, "registered", first.Node)
+		t.Logf("%s has it after %v", second.Node, time.Since(begin).Round(time.Millisecond))
+		inboundByLogin(t, peer.Complete(0))
+	})
+	t.Run("wrong password", func(t *testing.T) {
+		eventually(t, time.Minute, "a change", func() error { return apply(w.Node(lab.Ashburn1), loginDocument("wrong")) })
+		a := w.account(t, "failed", "")
+		if !strings.Contains(a.Reason, "does not take the username or the hash") || a.Next == nil || time.Until(*a.Next) < 10*time.Second {
+			t.Errorf("%+v", a)
+		}
+		n := w.Node(lab.Place(a.Node))
+		eventually(t, 10*time.Second, "the alarm", func() error {
+			out, err := n.Command("node", "list", "-o", "json")
+			if err == nil && !strings.Contains(string(out), "carrier_registration") {
+				err = errNotYet
+			}
+			return err
+		})
+		m, err := n.Metrics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Sum("tandem_account_registered", "member=carrier-login/dal") != 0 {
+			t.Error("the metrics say that it is registered")
+		}
+	})
+	t.Run("taken out", func(t *testing.T) {
+		eventually(t, time.Minute, "a change", func() error { return apply(w.Node(lab.Ashburn1), loginDocument(loginPassword)) })
+		w.account(t, "registered", "")
+		restore()
+		eventually(t, 20*time.Second, "the contact is gone", func() error {
+			u := newUA(t, lab.CarrierDallas, loginCaller)
+			d := u.dial(loginNumber)
+			u.send(at, d.request("INVITE", at, "gone", 1, "", ""))
+			if d.await("INVITE", "gone", 401, 404, 480).Code() != 480 {
+				return errNotYet
+			}
+			return nil
+		})
+	})
+}
