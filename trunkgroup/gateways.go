@@ -58,6 +58,19 @@ func (x *Gateways) Any(a netip.Addr) bool {
 	return x != nil && x.networks.Contains(a.Unmap().WithZone(""))
 }
 
+// Within lists the networks of far ends that share addresses with a network.
+func (x *Gateways) Within(p netip.Prefix) (list []netip.Prefix) {
+	if x == nil {
+		return nil
+	}
+	for q := range x.networks.All() {
+		if q.Overlaps(p) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
 // From tells whether a group's far ends send from the address (G-06).
 func (x *Gateways) From(g *Group, a netip.Addr) bool {
 	if x == nil {

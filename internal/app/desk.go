@@ -27,6 +27,8 @@ func newDesk(a *App, build string) (*desk, error) {
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts = d
+		backend.Bans = d
+		backend.Registrations = d
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),

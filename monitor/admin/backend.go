@@ -15,19 +15,21 @@ type Backend struct {
 	Members Members
 	Config  Config
 	// ConfigLog is the history of what Config holds.
-	ConfigLog ConfigLog
-	Canaries  Canaries
-	Vault     Vault
-	Knobs     Knobs
-	Rescue    Rescue
-	Calls     Calls
-	Limits    Limits
-	Accounts  Accounts
-	Frauds    Frauds
-	Drain     Drainer
-	Keys      Keys
-	Explain   Explainer
-	Metrics   http.Handler // GET /metrics
+	ConfigLog     ConfigLog
+	Canaries      Canaries
+	Vault         Vault
+	Knobs         Knobs
+	Rescue        Rescue
+	Calls         Calls
+	Limits        Limits
+	Registrations Registrations
+	Accounts      Accounts
+	Bans          Bans
+	Frauds        Frauds
+	Drain         Drainer
+	Keys          Keys
+	Explain       Explainer
+	Metrics       http.Handler // GET /metrics
 }
 
 // Health says how the node does.

@@ -52,7 +52,9 @@ func (s *Server) register(mux *http.ServeMux) {
 	}
 	s.registerConfig(api)
 	s.registerLimits(api, mux)
+	s.registerRegistrations(api, mux)
 	s.registerAccounts(api, mux)
+	s.registerBans(api, mux)
 	s.registerFrauds(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)

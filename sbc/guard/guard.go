@@ -95,9 +95,10 @@ func (g *Guard) Counters() *Counters { return &g.counters }
 func (g *Guard) SetTrusted(x *trunkgroup.Gateways) { g.trusted.Store(x) }
 
 // Trusted tells whether an address is on the allow list or a far end's.
-func (g *Guard) Trusted(a netip.Addr) bool {
-	return g.allow != nil && g.allow.Admits(a) || g.trusted.Load().Any(a)
-}
+func (g *Guard) Trusted(a netip.Addr) bool { return g.Allowed(a) || g.trusted.Load().Any(a) }
+
+// Allowed tells whether an address is on the allow list, for which no ban holds.
+func (g *Guard) Allowed(a netip.Addr) bool { return g.allow != nil && g.allow.Admits(a) }
 
 // Registered remembers until a time that a registration is alive at this address: it
 // has the wide bucket, and is not banned.
@@ -182,7 +183,7 @@ func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost
 		return CauseACL, false
 	}
 	trusted := g.Trusted(a)
-	if g.bans.find(a, trusted, now) != nil {
+	if g.bans.find(a, trusted, now) != nil && !g.Allowed(a) {
 		return CauseBan, false
 	}
 	at := now.Sub(g.start)
@@ -202,6 +203,16 @@ func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost
 	return 0, true
 }
 
+// Spared returns what of a network is trusted: on the allow list, or a far end's.
+func (g *Guard) Spared(p netip.Prefix) (allowed []netip.Prefix, far []netip.Prefix) {
+	for _, a := range g.cfg.Allow {
+		if a.Overlaps(p) {
+			allowed = append(allowed, a)
+		}
+	}
+	return allowed, g.trusted.Load().Within(p)
+}
+
 // Ban puts a ban in force.
 func (g *Guard) Ban(b Ban) { g.bans.add(&b) }
 
@@ -210,7 +221,7 @@ func (g *Guard) Lift(p netip.Prefix) bool { return g.bans.remove(p) }
 
 // Banned returns the ban that holds for an address.
 func (g *Guard) Banned(a netip.Addr, now time.Time) (Ban, bool) {
-	if b := g.bans.find(a, g.Trusted(a), now); b != nil {
+	if b := g.bans.find(a, g.Trusted(a), now); b != nil && !g.Allowed(a) {
 		return *b, true
 	}
 	return Ban{}, false

@@ -144,6 +144,18 @@ func TestBans(t *testing.T) {
 			t.Errorf("%s: %d pass, want %d", c.name, got, c.want)
 		}
 	}
+	g.Ban(Ban{Prefix: netip.MustParsePrefix("203.0.113.0/24"), Until: t0.Add(time.Hour)})
+	if passed(g, t0, onUDP, 1, "203.0.113.7:5060", good) != 1 {
+		t.Error("the allow list is banned")
+	}
+	g.Lift(netip.MustParsePrefix("203.0.113.0/24"))
+	allowed, far := g.Spared(netip.MustParsePrefix("192.0.0.0/8"))
+	if len(allowed) != 0 || len(far) != 1 || far[0] != netip.MustParsePrefix("192.0.2.0/24") {
+		t.Errorf("Spared = %v, %v", allowed, far)
+	}
+	if allowed, far = g.Spared(netip.MustParsePrefix("203.0.113.7/32")); len(allowed) != 1 || len(far) != 0 {
+		t.Errorf("Spared = %v, %v", allowed, far)
+	}
 	if g.Connect(t0, onTCP, from("198.51.100.7:5060")) {
 		t.Error("a banned source may connect")
 	}
