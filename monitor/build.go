@@ -77,7 +77,7 @@ func (m *Monitor) input(now time.Time) verdict.Input {
 	return verdict.Input{
 		Now: now, Table: m.table, Nodes: m.nodes, Store: m.store, Knobs: m.knobs, Addrs: m.cfg.Resolve,
 		Registry: m.cfg.Registry, Sessions: m.cfg.Sessions,
-		Suspect:  m.suspect, PanicShare: m.cfg.PanicShare,
+		Suspect: m.suspect, PanicShare: m.cfg.PanicShare,
 	}
 }
 

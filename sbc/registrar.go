@@ -112,6 +112,14 @@ func (g *registrations) push(o registerOrder) bool {
 	return ok
 }
 
+// Registering is the number of REGISTERs that wait for the bindings.
+func (s *Server) Registering() int {
+	if s.registers == nil {
+		return 0
+	}
+	return int(s.registers.waits.Load())
+}
+
 // stands reports that a REGISTER refreshes or removes bindings that there are.
 func (g *registrations) stands(r *registrar.Request) bool {
 	for i := range r.Contacts {

@@ -59,8 +59,11 @@ func memberTable(lines []memberLine) *table {
 	t := &table{head: []string{"MEMBER", "SITE", "STATE", "SINCE", "ADDRESS", "RTT", "PROBED", "REASON"}}
 	for _, m := range lines {
 		address, rtt, probed := m.Address, "", ""
-		if m.FQDN != "" {
+		switch {
+		case m.FQDN != "":
 			address = m.FQDN
+		case m.AOR != "":
+			address = m.AOR
 		}
 		for _, target := range m.Targets {
 			if target.RTTMillis > 0 && rtt == "" {
@@ -75,7 +78,7 @@ func memberTable(lines []memberLine) *table {
 			reason = fmt.Sprintf("%s (by %s, since %s, ends %s)", cmp.Or(m.Knob.Reason, reason), cmp.Or(m.Knob.Author, "unknown"),
 				m.Knob.Set.UTC().Format(time.RFC3339), m.Knob.Expires.UTC().Format(time.RFC3339))
 		}
-		t.add(m.Key, m.Site, m.State, moment(m.Since), m.Transport+":"+address, rtt, probed, reason)
+		t.add(m.Key, m.Site, m.State, moment(m.Since), strings.TrimPrefix(m.Transport+":"+address, ":"), rtt, probed, reason)
 	}
 	return t
 }

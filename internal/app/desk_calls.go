@@ -30,7 +30,11 @@ func (d *desk) Members(context.Context) (admin.MemberList, error) {
 		}
 	}
 	for i := range board.Members {
-		list.Members = append(list.Members, memberOf(&board.Members[i]))
+		m := memberOf(&board.Members[i])
+		if r := board.Members[i].Member.Registration; r != nil {
+			d.registered(&m, r)
+		}
+		list.Members = append(list.Members, m)
 	}
 	return list, nil
 }

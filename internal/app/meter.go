@@ -57,7 +57,9 @@ func sources(a *App) metrics.Sources {
 	if a.watch.monitor != nil {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
 		s.Soft = a.watch.book.metrics
+		s.Doors = func() metrics.Doors { return a.doors.metrics() }
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
+		s.Registrations = a.registrationMetrics
 		s.Accounts = func() []metrics.Account { return a.watch.accountMetrics() }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
@@ -154,6 +156,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.emergencies.taken(time.Now(), e.Group)
 	case b2bua.EventAccount:
 		m.all.AccountEvent(e.Group.Name, e.Result)
+	case b2bua.EventRegister:
+		m.all.Register(e.Result)
 	case b2bua.EventPassed:
 		m.all.Passed(e.To)
 	case b2bua.EventLoop:

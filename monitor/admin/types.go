@@ -67,6 +67,9 @@ type Member struct {
 	Reason    string     `json:"reason"`
 	Observer  string     `json:"observer,omitempty" doc:"The node that should probe it."`
 	Knob      *Knob      `json:"operator,omitempty"`
+	AOR       string     `json:"aor,omitempty" doc:"Of a member that registers."`
+	Bindings  int        `json:"bindings,omitempty" doc:"Registered under it now, at all nodes."`
+	Reachable int        `json:"reachable,omitempty" doc:"Those of them that a call could be sent to now."`
 	Targets   []Target   `json:"targets"`
 }
 

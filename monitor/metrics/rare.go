@@ -53,6 +53,7 @@ type rare struct {
 	passed     *cached[string]
 	emergency  *cached[emergencyKey]
 	accounts   *cached[accountKey]
+	registers  *cached[string]
 	probeTime  *prometheus.HistogramVec
 	stripped   prometheus.Counter
 	loops      prometheus.Counter
@@ -72,6 +73,7 @@ func newRare(r prometheus.Registerer) *rare {
 		}, "from_site", "to_site", "direction", "reason", "result"),
 		rejections: newCached(r, "call_rejections_total", "Calls that this node refused before any attempt, by reason.", one, "reason"),
 		auth:       newCached(r, "auth_failures_total", "Digest answers that were refused, by reason.", one, "reason"),
+		registers:  newCached(r, "registers_total", "REGISTERs, by what became of them.", one, "result"),
 		passed:     newCached(r, "passed_invites_total", "INVITEs that a draining node passed to a sibling, by the sibling.", one, "peer"),
 		emergency: newCached(r, "emergency_calls_total", "Emergency calls of identified callers, which no limit applies to, by whether their trunk group was within its rate.",
 			func(k emergencyKey) []string { return []string{k.group, k.rate} }, "trunk_group", "rate"),

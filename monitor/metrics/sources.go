@@ -12,15 +12,17 @@ import (
 
 // Sources are where the state of others is read when the page is asked for. Each may be nil.
 type Sources struct {
-	Node     func() Node
-	Board    func() *verdict.Board // may return nil
-	Cluster  func() Cluster
-	Keys     func() Keys
-	CDR      map[string]func() cdrlog.Stats // by the sink's name
-	Limits   func() []Limit
-	Accounts func() []Account
-	Fraud    func() []Fraud
-	Soft     func() Soft
+	Node          func() Node
+	Board         func() *verdict.Board // may return nil
+	Cluster       func() Cluster
+	Keys          func() Keys
+	CDR           map[string]func() cdrlog.Stats // by the sink's name
+	Limits        func() []Limit
+	Registrations func() Registrations
+	Accounts      func() []Account
+	Fraud         func() []Fraud
+	Soft          func() Soft
+	Doors         func() Doors
 }
 
 // Node is the state of this node.
@@ -128,11 +130,17 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.s.Limits != nil {
 		p.limits(c.s.Limits())
 	}
+	if c.s.Registrations != nil {
+		p.registrations(c.s.Registrations())
+	}
 	if c.s.Accounts != nil {
 		p.accounts(c.s.Accounts())
 	}
 	if c.s.Fraud != nil {
 		p.fraud(c.s.Fraud())
+	}
+	if c.s.Doors != nil {
+		p.doors(c.s.Doors())
 	}
 	if c.s.Soft != nil {
 		p.soft(c.s.Soft())
