@@ -120,6 +120,9 @@ func (t *Table) addGroup(s *GroupSpec) {
 		g.ExhaustedCode = cmp.Or(g.ExhaustedCode, defaultExhausted)
 		t.providers = append(t.providers, g)
 	}
+	if len(s.Numbers) > 0 {
+		t.reached = append(t.reached, g)
+	}
 	t.groups = append(t.groups, g)
 	t.byName[g.Name] = g
 	t.addCredentials(g, s.Credentials)

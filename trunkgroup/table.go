@@ -18,6 +18,7 @@ type Table struct {
 	aors        map[string]*Member  // registration members by canonical AOR
 	domains     map[string]struct{} // of those
 	providers   []*Group
+	reached     []*Group // origination-customer groups with numbers
 	customers   []*Customer
 	dno         *NumberIndex
 }

@@ -1,8 +1,10 @@
 package b2bua
 
 import (
+	"strings"
 	"time"
 
+	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -46,11 +48,7 @@ func (c *Call) affinity(g *trunkgroup.Group, d *trunkgroup.Draw) (stick, bool) {
 	if g.AffinityHeader == "" || sessions == nil {
 		return stick{}, false
 	}
-	var value []byte
-	c.msg.EachNamed(g.AffinityHeader, func(v []byte) bool {
-		value = v
-		return false
-	})
+	value := valueOf(c.msg, g.AffinityHeader)
 	if len(value) == 0 || len(value) > maxAffinity {
 		return stick{}, false
 	}
@@ -58,6 +56,22 @@ func (c *Call) affinity(g *trunkgroup.Group, d *trunkgroup.Draw) (stick, bool) {
 	d.Affinity = hash2(c.s.seed, []byte(k.key), nil) | 1
 	d.Remembered = sessions.Remembered(c.s.now, k.key)
 	return k, true
+}
+
+// valueOf returns the value of the first header of a name, also of one that the
+// message model knows and that came in its short form.
+func valueOf(m *sip.Message, name string) (value []byte) {
+	m.Each(func(h sip.Header) bool {
+		is := strings.EqualFold(h.ID.String(), name)
+		if h.ID == sip.Other {
+			is = len(h.Name) == len(name) && strings.EqualFold(string(h.Name), name)
+		}
+		if is {
+			value = h.Value
+		}
+		return !is
+	})
+	return value
 }
 
 // plan fills in the try-order: each group's by its distribution, the groups in

@@ -208,6 +208,18 @@ func (w *world) find2(addrs []string, start string) (string, *sip.Message) {
 	return "", nil
 }
 
+func TestAffinityHeaderByAnyName(t *testing.T) {
+	m, fault := sip.Parse([]byte(strings.Replace(optionsRequest("sip:203.0.113.1", carrierAddr, 1), "Content-Length", "s: hello\r\nx-room-id: 7\r\nX-Room-Id: 8\r\nContent-Length", 1)))
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	for name, want := range map[string]string{"Subject": "hello", "subject": "hello", "X-ROOM-ID": "7", "X-Room": "", "Call-ID": "opt"} {
+		if got := string(valueOf(m, name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // an assignment does not outlive the binding.
 func TestR24_ExpiresWithTheBinding(t *testing.T) {
 	list := rooms("dallas")

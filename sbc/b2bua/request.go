@@ -80,14 +80,7 @@ func (s *Shard) outside(p *Packet, key uint64) {
 	case sip.INVITE:
 		s.invite(p, key)
 	case sip.OPTIONS:
-		// An OPTIONS to us is answered whatever its Max-Forwards is: the
-		// SBC is its target (RFC 3261 11, 16.3).
-		table, _ := s.env.Routing()
-		if table == nil || s.env.Isolated() || s.drain.Announce {
-			s.refuse(p, 503, "", "")
-			return
-		}
-		s.refuse(p, 200, "", allowLine+acceptLine+supportedLine)
+		s.options(p)
 	case sip.BYE, sip.UPDATE, sip.INFO, sip.PRACK, sip.NOTIFY:
 		s.refuse(p, 481, "", "")
 	case sip.REGISTER:

@@ -53,6 +53,7 @@ type Shard struct {
 	passing   int                      // those of them without a final response
 	// lastInvite is when a caller began the last call here.
 	lastInvite time.Time
+	available  availability
 	hot        any // what is being worked on: a *Call, a responder or a timed
 }
 
