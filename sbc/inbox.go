@@ -91,16 +91,16 @@ func (b *inbox) packet(now time.Time, p b2bua.Packet) {
 }
 
 func (b *inbox) add(now time.Time, p b2bua.Packet) {
-	q := &b.first
+	q, urgent := &b.first, false
 	switch classOf(p.Message) {
 	case classFresh:
-		if b.table == nil || !b2bua.TrunkEmergency(b.table(), &p) {
+		if urgent = b.table != nil && b2bua.TrunkEmergency(b.table(), &p); !urgent {
 			q = &b.fresh
 		}
 	case classLast:
 		q = &b.last
 	}
-	if !q.push(event{kind: evPacket, packet: p, at: now}) {
+	if !q.push(event{kind: evPacket, packet: p, at: now, urgent: urgent}) {
 		b.dropped++
 	}
 }

@@ -45,6 +45,9 @@ type overload struct {
 
 // refuses takes the next event and tells whether to refuse it.
 func (o *overload) refuses(now time.Time, e *event) bool {
+	if e.urgent {
+		return false // how soon it came says nothing of the queue that it passed
+	}
 	late := now.Sub(e.at)
 	switch classOf(e.packet.Message) {
 	case classFresh:

@@ -37,6 +37,7 @@ type event struct {
 	kind   eventKind
 	packet b2bua.Packet
 	at     time.Time // when the packet came
+	urgent bool      // an emergency call of a known trunk: it went ahead of the queue
 	ref    uint64
 	err    error
 	node   string
@@ -163,9 +164,16 @@ func (sh *shard) receive(now time.Time, e *event) {
 	} else {
 		sh.traffic.Response(false, m.CSeqMethod(), m.Status())
 	}
+	fresh := !e.urgent && e.packet.Message.Method() == sip.INVITE && classOf(e.packet.Message) == classFresh
 	if sh.overload.refuses(now, e) {
+		if fresh {
+			sh.server.surge.refused(now)
+		}
 		sh.core.Shed(now, &e.packet)
 		return
+	}
+	if fresh {
+		sh.server.surge.took()
 	}
 	sh.core.Receive(now, &e.packet)
 }

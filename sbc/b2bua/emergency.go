@@ -43,6 +43,14 @@ func endsLikeEmergency(user []byte) bool {
 	return len(user) >= 3 && emergencyNumber(user[len(user)-3:])
 }
 
+// LooksLikeEmergency reports whether the first line of a request may be that of an
+// emergency call: its Request-URI has a user that ends like one.
+func LooksLikeEmergency(line []byte) bool {
+	_, uri, _ := bytes.Cut(line, []byte(" "))
+	user, _, found := bytes.Cut(uri, []byte("@"))
+	return !found || endsLikeEmergency(user)
+}
+
 // TrunkEmergency reports whether a request is an emergency call of a trunk that
 // is identified by its source, or of a peer site. Nobody else is believed: a
 // stranger who dials 911 is a stranger (DEC-17). It may be called by any

@@ -37,6 +37,9 @@ type Config struct {
 	Limits    Limits
 	// Door is asked before the parser; nil lets everybody in.
 	Door Door
+	// Drop tells whether a datagram that the Door let in is dropped unread, because there is more than can even be refused. It
+	// is called by every reader and must not block; nil drops nothing.
+	Drop func(raw []byte) bool
 	// Logger gets start, stop and accept trouble, nothing per packet. Default: discard.
 	Logger *slog.Logger
 }

@@ -70,6 +70,9 @@ func (u *udpSocket) receive(now time.Time, datagram []byte, source netip.AddrPor
 	if door := u.set.cfg.Door; door != nil && !door.Message(now, u.listener, source, datagram) {
 		return packets
 	}
+	if drop := u.set.cfg.Drop; drop != nil && drop(datagram) {
+		return packets
+	}
 	m, fault := sip.Parse(bytes.Clone(datagram))
 	p := Packet{Message: m, Source: source, Local: u.local, Transport: trunkgroup.UDP, Listener: u.listener}
 	if fault == nil {
