@@ -72,6 +72,7 @@ func (c *conn) negotiate(w *upgradeAnswer, rules *WebSocket) (*websocket.Conn, e
 		if isTimeout(err) || errors.Is(err, io.EOF) {
 			return nil, err
 		}
+		c.malformed()
 		http.Error(w, "Bad Request", http.StatusBadRequest)
 		return nil, fmt.Errorf("%w: %w", errUpgrade, err)
 	}
