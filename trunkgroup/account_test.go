@@ -65,3 +65,31 @@ func TestAccountSecretsStayInside(t *testing.T) {
 		}
 	}
 }
+
+// TestCarriersAreTrusted: what comes from a registrar is no stranger's at the doors,
+// and calls on a registration come from it or from the member.
+func TestCarriersAreTrusted(t *testing.T) {
+	table, err := Compile(accountDocument(AccountSpec{
+		AOR: "sip:100@carrier.example", Realm: "r", HA1MD5: someHash, Register: true, Registrar: "192.0.2.9:5060",
+	}), Version{Cluster: "test", Generation: 1, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, v := table.Members()[0], NewView(table)
+	v.Addrs[0] = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:5060")}
+	v.Carriers = [][]netip.AddrPort{{netip.MustParseAddrPort("192.0.2.11:5060")}}
+	x := NewGateways(table, v)
+	for addr, want := range map[string]bool{"192.0.2.9": true, "192.0.2.10": true, "::ffff:192.0.2.11": true, "192.0.2.12": false} {
+		a := netip.MustParseAddr(addr)
+		if got := v.FromCarrier(m, a); got != want {
+			t.Errorf("a call from %s: %v", addr, got)
+		}
+		if got := x.Any(a); got != want {
+			t.Errorf("%s at the doors: %v", addr, got)
+		}
+	}
+	m.Account.TrustToken = true
+	if !v.FromCarrier(m, netip.MustParseAddr("203.0.113.1")) {
+		t.Error("who knows the contact is not trusted")
+	}
+}

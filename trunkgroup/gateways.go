@@ -8,7 +8,7 @@ import (
 )
 
 // Gateways knows from which addresses the far ends of the groups send: their
-// sources, and what their members resolve to (G-06). Ports are ignored. Over TCP
+// sources, and what their members and registrars resolve to (G-06). Ports are ignored. Over TCP
 // and TLS such an address is proof; over UDP, where senders can lie, a hint. It
 // never changes.
 type Gateways struct {
@@ -28,6 +28,14 @@ func NewGateways(t *Table, v *View) *Gateways {
 		for _, m := range g.Members {
 			if m.Addr.IsValid() {
 				x.host(m.Addr, g)
+			}
+			if m.Account != nil && m.Account.Register && m.Account.Registrar.Addr.IsValid() {
+				x.host(m.Account.Registrar.Addr, g)
+			}
+			if v != nil && v.Carriers != nil {
+				for _, a := range v.Carriers[m.Index] {
+					x.host(a, g)
+				}
 			}
 			if v == nil || m.Index >= len(v.Addrs) {
 				continue

@@ -157,6 +157,8 @@ func (w *watch) board(b *verdict.Board) {
 		w.app.limits.table(b.Table)
 		w.app.doors.use(b.Table, b.View)
 		w.app.sessions.Publish(b.Table)
+		w.app.doors.use(b.Table, &view)
+		w.app.sessions.Publish(b.Table)
 		view := *b.View
 		view.Carriers = w.carriers(b.Table)
 		w.server.Publish(b.Table, &view)
