@@ -33,18 +33,28 @@ type vault struct {
 // openVault reads the data key of a directory, or makes one where there is none. Its
 // errors name the file and say what to do.
 func openVault(dir string, ring *keyring.Keyring) (*vault, error) {
+	v, err := readVault(dir, ring)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return v, err
+	}
+	if err := found(dir, ring); err != nil {
+		return nil, fmt.Errorf("cluster: data key: %w", err)
+	}
+	return readVault(dir, ring)
+}
+
+// readVault reads the data key of a directory and changes nothing. Without one the error
+// wraps fs.ErrNotExist.
+func readVault(dir string, ring *keyring.Keyring) (*vault, error) {
 	v := &vault{path: filepath.Join(dir, keyFile)}
 	b, err := os.ReadFile(v.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		b, err = v.found(dir, ring)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("cluster: data key: %w", err)
 	}
 	v.Key, v.wrapped, err = atrest.Unwrap(b, ring)
-	var foreign *atrest.ForeignError
+	_, foreign := errors.AsType[*atrest.ForeignError](err)
 	switch {
-	case errors.As(err, &foreign):
+	case foreign:
 		return nil, fmt.Errorf("cluster: %s: %w: add the missing key to the end of the key file and start again; if it is lost, move "+
 			"the data directory aside: the node then gets the configuration from the others", v.path, err)
 	case err != nil:
@@ -54,28 +64,25 @@ func openVault(dir string, ring *keyring.Keyring) (*vault, error) {
 	return v, nil
 }
 
-// found makes the key of a directory that has none, and returns the envelope on disk. Of
-// two processes that do it at once the first one wins: nothing is ever sealed under a key
-// that another one replaces.
-func (v *vault) found(dir string, ring *keyring.Keyring) ([]byte, error) {
+// found makes the key of a directory that has none. Of two processes that do it at once the
+// first one wins: nothing is ever sealed under a key that another one replaces.
+func found(dir string, ring *keyring.Keyring) error {
+	path := filepath.Join(dir, keyFile)
 	for _, name := range []string{lkgFile, lkgPrevious} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil && atrest.Sealed(b) {
-			return nil, fmt.Errorf("%s is missing, and %s is sealed with it: put it back, or move the data directory aside: "+
-				"the node then gets the configuration from the others", v.path, name)
+			return fmt.Errorf("%s is missing, and %s is sealed with it: put it back, or move the data directory aside: "+
+				"the node then gets the configuration from the others", path, name)
 		}
 	}
 	k, err := atrest.NewKey()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b, err := k.Wrap(ring)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := createDurable(v.path, b); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(v.path)
+	return createDurable(path, b)
 }
 
 // wrap writes the envelope again when the ring has other secrets than those that the file
@@ -123,7 +130,7 @@ func (n *Node) resealAll() {
 // because it is damaged: then nothing can be sealed, and a human is told.
 func (n *Node) resealDiscarded() error {
 	dir := filepath.Join(n.cfg.DataDir, discardedDir)
-	if _, err := os.Stat(dir); err != nil {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	s, err := openStoreIn(dir, n.vault, func(error) {})
@@ -131,16 +138,23 @@ func (n *Node) resealDiscarded() error {
 		err = errors.Join(s.inClear, s.Close())
 	}
 	if err != nil {
-		if b, readErr := os.ReadFile(filepath.Join(dir, logFile)); readErr != nil || len(b) == 0 || atrest.Within(b) {
-			return nil // it was sealed before it was damaged
-		}
-		return fmt.Errorf("the log that was put aside cannot be read: remove %s when you do not need it: %w", dir, err)
+		return unsealable(dir, err)
 	}
 	list, err := openSnapshots(dir, n.vault, &n.cfg)
 	if err != nil {
 		return err
 	}
 	return list.reseal(dir)
+}
+
+// unsealable says what to do about a log that cannot be read, unless it was sealed before it was
+// damaged.
+func unsealable(dir string, cause error) error {
+	b, err := os.ReadFile(filepath.Join(dir, logFile))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(b) == 0 || atrest.Within(b)) {
+		return nil
+	}
+	return fmt.Errorf("the log that was put aside cannot be read: remove %s when you do not need it: %w", dir, cause)
 }
 
 // keepWrapped wraps the data key under the secrets that the node holds now. While that

@@ -282,6 +282,20 @@ func TestAtRest_LostDataKey(t *testing.T) {
 		}
 	}
 	must(t, os.WriteFile(filepath.Join(dir, keyFile), b, 0o600))
+	if got, err := DocumentOf(dir, testKeys(t)); err != nil || string(got.Document) != secretDocument(1) {
+		t.Errorf("read from the disk: %q, %v", got.Document, err)
+	}
+	if _, err := DocumentOf(t.TempDir(), testKeys(t)); !errors.Is(err, ErrNoDocument) {
+		t.Errorf("an empty directory: %v", err)
+	}
+	if _, err := DocumentOf(dir, ring(t, "another")); err == nil || !strings.Contains(err.Error(), "add the missing key") {
+		t.Errorf("without the key: %v", err)
+	}
+	clear := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(clear, lkgFile), encodeLKG(&e), 0o600))
+	if got, err := DocumentOf(clear, testKeys(t)); err != nil || string(got.Document) != secretDocument(1) {
+		t.Errorf("of an older version: %q, %v", got.Document, err)
+	}
 	if !HasDocument(dir, testKeys(t)) || HasDocument(t.TempDir(), testKeys(t)) {
 		t.Error("the document was not found")
 	}

@@ -14,11 +14,16 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/cluster/keyring"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// backupMagic starts a backup; the last octet is the version of its format.
-const backupMagic = "TNDBKP\x00\x01"
+// Magics that start a backup; the last octet is the version of its format. The state of
+// version 1 is in clear, as older builds wrote it.
+const (
+	backupMagic = "TNDBKP\x00\x02"
+	backupClear = "TNDBKP\x00\x01"
+)
 
 // MaxBackup bounds a backup in octets.
 const MaxBackup = maxSnapshot + 64<<10
@@ -75,13 +80,17 @@ func (n *Node) Backup() ([]byte, BackupInfo, error) {
 	if err != nil {
 		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
 	}
-	return encodeBackup(head, body), info, nil
+	ring, _, _ := n.trust()
+	if body, err = sealBackup(body, ring); err != nil {
+		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
+	}
+	return encodeBackup(backupMagic, head, body), info, nil
 }
 
-// encodeBackup makes the file: magic, length and text of the description, the
-// state, SHA-256 of all of it.
-func encodeBackup(head, body []byte) []byte {
-	b := append([]byte(backupMagic), '\n')
+// encodeBackup makes the file: magic, length and text of the description, the body,
+// SHA-256 of all of it.
+func encodeBackup(magic string, head, body []byte) []byte {
+	b := append([]byte(magic), '\n')
 	b = binary.BigEndian.AppendUint32(b, uint32(len(head)))
 	b = append(append(b, head...), '\n')
 	b = append(b, body...)
@@ -92,10 +101,14 @@ func encodeBackup(head, body []byte) []byte {
 // ErrBackup is wrapped by what OpenBackup says of a file.
 var ErrBackup = errors.New("not a backup of tandem, or damaged")
 
-// OpenBackup checks a backup and reads it. Errors wrap ErrBackup.
-func OpenBackup(b []byte) (*Backup, error) {
+// OpenBackup checks a backup and reads it. Errors wrap ErrBackup or ErrBackupKey.
+func OpenBackup(b []byte, ring *keyring.Keyring) (*Backup, error) {
 	const fixed = len(backupMagic) + 1 + 4
-	if len(b) < fixed+1+sha256.Size || len(b) > MaxBackup || string(b[:len(backupMagic)]) != backupMagic {
+	if len(b) < fixed+1+sha256.Size || len(b) > MaxBackup {
+		return nil, ErrBackup
+	}
+	magic := string(b[:len(backupMagic)])
+	if magic != backupMagic && magic != backupClear {
 		return nil, ErrBackup
 	}
 	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
@@ -110,7 +123,14 @@ func OpenBackup(b []byte) (*Backup, error) {
 	if err := json.Unmarshal(body[fixed:fixed+int(n)], &info); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBackup, err)
 	}
-	state, err := fsm.Restore(info.Cluster, body[fixed+int(n)+1:])
+	body = body[fixed+int(n)+1:]
+	if magic == backupMagic {
+		var err error
+		if body, err = unsealBackup(body, ring); err != nil {
+			return nil, err
+		}
+	}
+	state, err := fsm.Restore(info.Cluster, body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBackup, err)
 	}

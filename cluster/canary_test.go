@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -199,7 +200,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if err != nil || info.Revision != 3 || info.Revisions != 3 || info.Node != "dal-1" {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	b, err := OpenBackup(file)
+	b, err := OpenBackup(file, testKeys(t))
 	if err != nil || b.Info != info || len(b.History()) != 3 {
 		t.Fatalf("%+v, %v", b, err)
 	}
@@ -255,7 +256,7 @@ func TestBackupOfTheLastKnownGood(t *testing.T) {
 	if err != nil || info.Revision != 2 || info.Revisions != 1 {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	b, err := OpenBackup(file)
+	b, err := OpenBackup(file, testKeys(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,33 +271,67 @@ func backupOf(documents ...string) []byte {
 		s.Apply((&fsm.Set{Cluster: "test", Document: []byte(d)}).Append(nil))
 	}
 	body, _ := s.Snapshot()
-	return encodeBackup([]byte(`{"cluster":"test"}`), body)
+	return encodeBackup(backupClear, []byte(`{"cluster":"test"}`), body)
+}
+
+// sealedBackupOf is backupOf as this build writes it.
+func sealedBackupOf(t testing.TB, documents ...string) []byte {
+	t.Helper()
+	clear := backupOf(documents...)
+	head := len(backupClear) + 1 + 4 + len(`{"cluster":"test"}`) + 1
+	sealed, err := sealBackup(clear[head:len(clear)-sha256.Size], testKeys(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encodeBackup(backupMagic, []byte(`{"cluster":"test"}`), sealed)
+}
+
+// Who has the file and not the cluster key learns nothing from it.
+func TestAtRest_BackupIsSealed(t *testing.T) {
+	file := sealedBackupOf(t, secretDocument(1))
+	if bytes.Contains(file, []byte(hash)) {
+		t.Error("the backup holds the hash in clear")
+	}
+	if b, err := OpenBackup(file, testKeys(t)); err != nil || len(b.History()) != 1 {
+		t.Errorf("opened: %v", err)
+	}
+	_, err := OpenBackup(file, ring(t, "another"))
+	if !errors.Is(err, ErrBackupKey) || errors.Is(err, ErrBackup) || !strings.Contains(err.Error(), testKeys(t).Primary().String()) {
+		t.Errorf("without the key: %v", err)
+	}
 }
 
 func TestBackupIsChecked(t *testing.T) {
-	good := backupOf("a", "b")
-	if _, err := OpenBackup(good); err != nil {
+	for name, good := range map[string][]byte{"clear": backupOf("a", "b"), "sealed": sealedBackupOf(t, "a", "b")} {
+		t.Run(name, func(t *testing.T) { checkBackup(t, good) })
+	}
+}
+
+func checkBackup(t *testing.T, good []byte) {
+	if _, err := OpenBackup(good, testKeys(t)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range good {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
-		if _, err := OpenBackup(bad); !errors.Is(err, ErrBackup) {
+		if _, err := OpenBackup(bad, testKeys(t)); !errors.Is(err, ErrBackup) {
 			t.Fatalf("octet %d changed: %v", i, err)
 		}
-		if _, err := OpenBackup(good[:i]); !errors.Is(err, ErrBackup) {
+		if _, err := OpenBackup(good[:i], testKeys(t)); !errors.Is(err, ErrBackup) {
 			t.Fatalf("cut at %d: %v", i, err)
 		}
 	}
-	if _, err := OpenBackup(backupOf()); !errors.Is(err, ErrBackup) {
+	if _, err := OpenBackup(backupOf(), testKeys(t)); !errors.Is(err, ErrBackup) {
 		t.Errorf("without a document: %v", err)
 	}
 }
 
 func FuzzBackup(f *testing.F) {
 	f.Add(backupOf("a", "b"))
+	f.Add(sealedBackupOf(f, "a", "b"))
+	keys := testKeys(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if x, err := OpenBackup(b); err == nil {
+		if x, err := OpenBackup(b, keys); err == nil {
 			if _, ok := x.Document(0); !ok {
 				t.Fatal("a backup without a document was opened")
 			}

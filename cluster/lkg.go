@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -76,13 +77,16 @@ func saveLKG(dir string, v *vault, e *fsm.Entry) error {
 	return nil
 }
 
-// loadFile reads one of the files. Errors of a file that is there wrap errLKG.
+// loadFile reads one of the files. v may be nil for one that is in clear.
 func loadFile(path string, v *vault) (fsm.Entry, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fsm.Entry{}, err
 	}
 	if atrest.Sealed(b) {
+		if v == nil {
+			return fsm.Entry{}, fmt.Errorf("%w: it is sealed, and %s is missing", errLKG, keyFile)
+		}
 		if b, err = v.Open(lkgLabel, b); err != nil {
 			return fsm.Entry{}, fmt.Errorf("%w: %w", errLKG, err)
 		}
@@ -93,15 +97,26 @@ func loadFile(path string, v *vault) (fsm.Entry, error) {
 // HasDocument reports whether a data directory holds a document that its node has
 // run, and the ring opens it.
 func HasDocument(dir string, ring *keyring.Keyring) bool {
-	if _, err := os.Stat(dir); err != nil {
-		return false
+	_, err := DocumentOf(dir, ring) // one that is damaged is none
+	return err == nil
+}
+
+// ErrNoDocument is returned by DocumentOf for a directory without a document.
+var ErrNoDocument = errors.New("cluster: there is no last known good document")
+
+// DocumentOf returns the last known good document of the data directory of a node that does not
+// run, and changes nothing. The error is ErrNoDocument or says why a file that is there cannot
+// be read.
+func DocumentOf(dir string, ring *keyring.Keyring) (fsm.Entry, error) {
+	v, err := readVault(dir, ring)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fsm.Entry{}, err
 	}
-	v, err := openVault(dir, ring)
-	if err != nil {
-		return false
+	e, ok, err := loadLKG(dir, v)
+	if !ok {
+		return fsm.Entry{}, cmp.Or(err, ErrNoDocument)
 	}
-	_, ok, _ := loadLKG(dir, v) // one that is damaged is none
-	return ok
+	return e, nil
 }
 
 // loadLKG returns the newest document that can be read; false when there is none.

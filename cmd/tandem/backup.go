@@ -21,7 +21,8 @@ func (c *cli) configBackupCommand() *cobra.Command {
 		Use: "backup FILE", Short: "Write the whole configuration log to one file",
 		Long: `Writes all revisions that the cluster remembers, with authors and reasons, to a file with a
 checksum. It works on any node, without a leader too. FILE may be - for standard output. The file
-holds what the document holds, hashes of passwords included: its mode is 0600.`,
+is sealed under the cluster keys that the node holds, and a restore needs one of them: keep the key
+file too, somewhere else. The file's mode is 0600.`,
 		Example: "  tandem config backup /var/backups/tandem-$(date +%F).backup",
 		Args:    arguments("FILE"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {

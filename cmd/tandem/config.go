@@ -16,7 +16,7 @@ func (c *cli) configCommand() *cobra.Command {
 	return group("config", "The cluster document", c.configCheckCommand(), c.configPlanCommand(), c.configApplyCommand(), c.configShowCommand(),
 		c.configHistoryCommand(), c.configDiffCommand(), c.configRollbackCommand(),
 		c.configCanaryCommand(), c.configVerdictCommand(true), c.configVerdictCommand(false),
-		c.configBackupCommand(), c.configRestoreCommand())
+		c.configBackupCommand(), c.configRestoreCommand(), c.configRescueCommand())
 }
 
 func (c *cli) configCheckCommand() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -51,6 +52,7 @@ type credential struct {
 	Username string `json:"username"`
 	Realm    string `json:"realm"`
 	SHA256   string `json:"ha1_sha256"`
+	SHA512   string `json:"ha1_sha512_256"`
 	MD5      string `json:"ha1_md5"`
 }
 
@@ -59,7 +61,7 @@ func (c *cli) credentialCommand() *cobra.Command {
 	hash := &cobra.Command{
 		Use: "hash --username NAME --realm REALM", Short: "Hash a password for the cluster document",
 		Long: `Reads a password from the terminal, or one line from standard input, and prints the entry for
-trunk_groups[].credentials. The document holds the two hashes only, never the password; whoever
+trunk_groups[].credentials. The document holds the hashes only, never the password; whoever
 has a hash can pass as the user in this realm, so keep the document private.`,
 		Example: "  tandem credential hash --username acme --realm sip.example.net < password.txt",
 		Args:    arguments(),
@@ -86,15 +88,19 @@ func (c *cli) printCredential(h credential) error {
 	if c.output == "json" {
 		return c.print(h, nil)
 	}
-	_, err := fmt.Fprintf(c.out, "- username: %q\n  realm: %q\n  ha1_sha256: %s\n  ha1_md5: %s\n", h.Username, h.Realm, h.SHA256, h.MD5)
+	_, err := fmt.Fprintf(c.out, "- username: %q\n  realm: %q\n  ha1_sha256: %s\n  ha1_sha512_256: %s\n  ha1_md5: %s\n",
+		h.Username, h.Realm, h.SHA256, h.SHA512, h.MD5)
 	return err
 }
 
-// hashed computes HA1 of RFC 7616 section 3.4.2 for both algorithms that nodes challenge with.
+// hashed computes HA1 of RFC 7616 section 3.4.2 for each algorithm that nodes challenge with.
 func hashed(username, realm, password string) credential {
 	a1 := []byte(username + ":" + realm + ":" + password)
-	strong, weak := sha256.Sum256(a1), md5.Sum(a1)
-	return credential{Username: username, Realm: realm, SHA256: hex.EncodeToString(strong[:]), MD5: hex.EncodeToString(weak[:])}
+	short, long, weak := sha256.Sum256(a1), sha512.Sum512_256(a1), md5.Sum(a1)
+	return credential{
+		Username: username, Realm: realm,
+		SHA256: hex.EncodeToString(short[:]), SHA512: hex.EncodeToString(long[:]), MD5: hex.EncodeToString(weak[:]),
+	}
 }
 
 // password asks on a terminal without echo, twice, or takes one line of a pipe. It is never an

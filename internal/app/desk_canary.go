@@ -65,7 +65,7 @@ func (d *desk) Backup(context.Context) ([]byte, error) {
 
 // Restore implements admin.Vault.
 func (d *desk) Restore(ctx context.Context, r admin.Restoration) (admin.Applied, error) {
-	b, err := cluster.OpenBackup(r.File)
+	b, err := d.app.node.OpenBackup(r.File)
 	if err != nil {
 		return admin.Applied{}, as(admin.ErrInvalid, err)
 	}
