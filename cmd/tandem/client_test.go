@@ -51,9 +51,9 @@ group acme-in  calls  100  97       60    30    31     50   0     12        1   
 group acme-in    calls  100   97       60    30    31     50   0     12        1        dal-2    -
 group carrier-a  calls  none  4        4     4     -      0    0     0         0        -        -
 `},
-		{"account list", `MEMBER        SITE    AOR                     STATE       SINCE                 NODE   REGISTRAR         CONTACT           UNTIL                 NEXT                  REASON
-carrier-a/gw  dallas  sip:100@carrier.test    registered  2026-11-30T12:00:00Z  dal-1  192.0.2.10:5060   203.0.113.1:5060  2026-11-30T13:00:00Z  2026-11-30T12:45:00Z  -
-carrier-b/gw  dallas  sip:acme@carrier-b.com  failed      2026-11-30T12:00:00Z  dal-2  192.0.2.20:5060   -                 -                     2026-11-30T12:01:00Z  403 Forbidden
+		{"account list", `MEMBER        SITE    AOR                     STATE       SINCE                 NODE   REGISTRAR        CONTACT           UNTIL                 NEXT                  REASON
+carrier-a/gw  dallas  sip:100@carrier.test    registered  2026-11-30T12:00:00Z  dal-1  192.0.2.10:5060  203.0.113.1:5060  2026-11-30T13:00:00Z  2026-11-30T12:45:00Z  -
+carrier-b/gw  dallas  sip:acme@carrier-b.com  failed      2026-11-30T12:00:00Z  dal-2  192.0.2.20:5060  -                 -                     2026-11-30T12:01:00Z  403 Forbidden
 `},
 		{"account list carrier-b/gw", `MEMBER        SITE    AOR                     STATE   SINCE                 NODE   REGISTRAR        CONTACT  UNTIL  NEXT                  REASON
 carrier-b/gw  dallas  sip:acme@carrier-b.com  failed  2026-11-30T12:00:00Z  dal-2  192.0.2.20:5060  -        -      2026-11-30T12:01:00Z  403 Forbidden

@@ -155,12 +155,10 @@ func (w *watch) board(b *verdict.Board) {
 		w.meter.table(b.Table)
 		w.app.frauds.use(b.Table)
 		w.app.limits.table(b.Table)
-		w.app.doors.use(b.Table, b.View)
-		w.app.sessions.Publish(b.Table)
-		w.app.doors.use(b.Table, &view)
-		w.app.sessions.Publish(b.Table)
 		view := *b.View
 		view.Carriers = w.carriers(b.Table)
+		w.app.doors.use(b.Table, &view)
+		w.app.sessions.Publish(b.Table)
 		w.server.Publish(b.Table, &view)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
