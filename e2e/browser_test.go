@@ -103,7 +103,7 @@ func (b webPhones) at(t testing.TB, user string, n *tandem.Node) *webPhone {
 type webPhones struct{ *peer.Browser }
 
 // TestR01_BrowserOverWSS: two phones in Chromium register over WSS at nodes of two sites (RFC 7118), are called through another node and
-// through the other site, call each other with media, and call out by digest.
+// through the other site, call each other with media, and call out by digest. Who loses its node gets no call, and registers at another.
 func TestR01_BrowserOverWSS(t *testing.T) {
 	w := theWorld(t)
 	page := webPhones{browser(t, w)}
@@ -138,16 +138,37 @@ func TestR01_BrowserOverWSS(t *testing.T) {
 	t.Run("calls out by digest", func(t *testing.T) {
 		w.play(t, peer.WebRTC(answers(), "active"), carriers(lab.Dallas)...)
 		ada.do(t, "call", "to", "sip:"+pstnNumber+"@web.example.net")
+		id := ada.hears(t, "calling", "")
 		ada.hears(t, "session", "Established")
 		ada.do(t, "hangUp")
 		ada.hears(t, "session", "Terminated")
+		r := recordOf(t, dallas, id)
+		if r.Direction != "outbound" || r.Customer != "web-out" || r.EgressGroup != "carrier-a" || r.SIPCode != 200 {
+			t.Errorf("record: %+v", r)
+		}
 	})
 	t.Run("unregisters", func(t *testing.T) {
-		ada.do(t, "unregister")
-		ada.hears(t, "registration", "Unregistered")
-		pstnCall(t, other, adaNumber, peer.Fails(480))
+		ben.do(t, "unregister")
+		ben.hears(t, "registration", "Unregistered")
+		pstnCall(t, other, benNumber, peer.Fails(480))
 	})
 	if i := slices.IndexFunc(page.Events(), func(e peer.BrowserEvent) bool { return e.Event == "failed" || e.Event == "disconnected" }); i >= 0 {
 		t.Errorf("%s", page.Events()[i])
 	}
+	t.Run("loses its node", func(t *testing.T) {
+		dallas.Kill()
+		t.Cleanup(func() {
+			if err := dallas.Start(); err != nil {
+				t.Fatal(err)
+			}
+			w.settled(t)
+		})
+		ada.hears(t, "disconnected", "")
+		pstnCall(t, other, adaNumber, peer.Fails(480))
+		again := page.at(t, "ada", other)
+		for _, n := range []*tandem.Node{other, ashburn} {
+			pstnCall(t, n, adaNumber, peer.WebRTC(peer.Complete(0), "actpass"))
+			again.hears(t, "session", "Terminated")
+		}
+	})
 }

@@ -71,6 +71,7 @@ const commands = {
 	async call({ phone, to }) {
 		const inviter = new Inviter(phones[phone].agent, UserAgent.makeURI(to));
 		watch(phone, inviter);
+		tell(phone, "calling", inviter.request.callId);
 		await inviter.invite({
 			requestDelegate: { onReject: (response) => tell(phone, "rejected", response.message.statusCode) },
 		});
