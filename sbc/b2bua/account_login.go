@@ -62,7 +62,41 @@ func (t *try) authorize(tx *inviteTx, m *sip.Message) bool {
 	id := tx.id
 	id.seq, id.login, id.credentials = o.seq, l, o.credentials
 	t.uses, tx.uses = tx.uses, nil
+	t.seat, tx.seat = tx.seat, nil
 	t.tx = s.sendInvite(&o, id, t)
+	return true
+}
+
+// authorize answers the challenge of an INVITE, once, whoever follows it.
+func (tx *inviteTx) authorize(owner inviteOwner, m *sip.Message) bool {
+	switch o := owner.(type) {
+	case *try:
+		return o.authorize(tx, m)
+	case *reinvite:
+		return o.authorize(tx, m)
+	}
+	return false
+}
+
+// authorize answers the challenge of an INVITE inside a dialog with a carrier that
+// challenged the first one too.
+func (r *reinvite) authorize(tx *inviteTx, m *sip.Message) bool {
+	if tx.sent == nil || tx.unwanted || r.authorized || m.Status() != 401 && m.Status() != 407 {
+		return false
+	}
+	l, s := tx.id.leg, tx.s
+	c, err := uac.Choose(l.login.account, m)
+	if err != nil {
+		return false
+	}
+	r.authorized = true
+	o, id := *tx.sent, tx.id
+	l.login.challenge, l.login.count = c, 0
+	l.localSeq++
+	o.seq, o.token = l.localSeq, s.newBranch()
+	o.credentials = l.login.credentials(s, sip.INVITE, o.uri)
+	id.seq, id.credentials = o.seq, o.credentials
+	r.tx = s.sendInvite(&o, id, r)
 	return true
 }
 

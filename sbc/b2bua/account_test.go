@@ -108,9 +108,27 @@ func TestRFC3261_22_CarriersChallengeIsAnswered(t *testing.T) {
 			credentialed(t, ack, c.id)
 		}
 		w.from(pbx1Addr, ackFor(ok, "z9hG4bKack", ""))
-		w.from(pbx1Addr, inside(ok, "BYE", 2, "", ""))
+		w.from(pbx1Addr, inside(ok, "INVITE", 2, "Contact: <sip:pbx@"+pbx1Addr+">\r\n", offer))
+		re := w.take(carrierAddr, "INVITE")
+		if got := credentialed(t, re, c.id); got.Nc != 2 || re.CSeq() != second.CSeq()+1 {
+			t.Errorf("re-INVITE: nc %d, CSeq %d", got.Nc, re.CSeq())
+		}
+		w.from(carrierAddr, reply(re, c.code, "callee", "", challenge(c.code, "r\", stale=true, qop=\"auth")))
+		w.take(carrierAddr, "ACK")
+		re = w.take(carrierAddr, "INVITE")
+		if got := credentialed(t, re, c.id); got.Nonce != "nr" || re.CSeq() != second.CSeq()+2 {
+			t.Errorf("re-INVITE again: nonce %q, CSeq %d", got.Nonce, re.CSeq())
+		}
+		w.from(carrierAddr, reply(re, 200, "callee", answerSDP, "Contact: <sip:gw@"+carrierAddr+">\r\n"))
+		if ack := w.take(carrierAddr, "ACK"); ack.CSeq() != re.CSeq() {
+			t.Errorf("ACK of %d, want %d", ack.CSeq(), re.CSeq())
+		} else {
+			credentialed(t, ack, c.id)
+		}
+		w.from(pbx1Addr, strings.Replace(inside(w.take(pbx1Addr, "SIP/2.0 200"), "ACK", 2, "", ""), "z9hG4bKinACK2", "z9hG4bKack2", 1))
+		w.from(pbx1Addr, inside(ok, "BYE", 3, "", ""))
 		bye := w.take(carrierAddr, "BYE")
-		if got := credentialed(t, bye, c.id); got.Nc != 2 || bye.CSeq() != second.CSeq()+1 {
+		if got := credentialed(t, bye, c.id); got.Nc != 2 || bye.CSeq() != re.CSeq()+1 {
 			t.Errorf("nc %d, CSeq %d", got.Nc, bye.CSeq())
 		}
 		w.from(carrierAddr, reply(bye, c.code, "callee", "", challenge(c.code, "2\", stale=true, qop=\"auth")))

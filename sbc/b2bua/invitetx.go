@@ -35,8 +35,9 @@ type inviteTx struct {
 	bytes []byte // the INVITE, for repetition until a response comes
 	id    identity
 
-	provisional bool // any 1xx came
-	unwanted    bool // abandoned before its final response
+	sent        *outline // of an INVITE inside a dialog with a carrier that may challenge it
+	provisional bool     // any 1xx came
+	unwanted    bool     // abandoned before its final response
 	finalSeen   bool
 	winner      string // To tag of the 2xx that the owner has
 	won         bool
@@ -78,6 +79,10 @@ func (s *Shard) sendInvite(o *outline, id identity, owner inviteOwner) *inviteTx
 	if t, ok := owner.(*try); ok {
 		tx.uses, t.uses = t.uses, nil
 		tx.seat, t.seat = t.seat, nil
+	}
+	if id.leg != nil && id.leg.login != nil {
+		kept := *o
+		tx.sent, tx.id.credentials = &kept, o.credentials
 	}
 	s.client[tx.token] = tx
 	do := tx.fsm.Start(s.now, &s.cfg.Timers, true, o.hop.Transport.Reliable())
@@ -234,7 +239,7 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	}
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
-	if t, ok := owner.(*try); ok && t.authorize(tx, m) {
+	if tx.authorize(owner, m) {
 		return // the next INVITE has what this one uses
 	}
 	tx.release()

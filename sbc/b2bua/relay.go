@@ -158,15 +158,16 @@ func (c *Call) refresh(from *leg, req, resp *sip.Message) {
 // reinvite is an INVITE inside the dialog on its way through: at most one per
 // direction.
 type reinvite struct {
-	call      *Call
-	from      *leg
-	in        *incoming
-	tx        *inviteTx
-	open      bool // no final response to the sender yet
-	lateOffer bool
-	until     time.Time // timer C; zero once it has fired
-	answer    transaction.Answer
-	answerOut []byte
+	call       *Call
+	from       *leg
+	in         *incoming
+	tx         *inviteTx
+	open       bool // no final response to the sender yet
+	authorized bool // a carrier's challenge was answered
+	lateOffer  bool
+	until      time.Time // timer C; zero once it has fired
+	answer     transaction.Answer
+	answerOut  []byte
 }
 
 // timerC bounds the wait for the final response to a re-INVITE that the other
