@@ -3,7 +3,12 @@ package trunkgroup
 import (
 	"net/netip"
 	"slices"
+	"time"
 )
+
+// MaxExpires is the longest that any binding is kept: what nodes tell each other
+// of it, removals too, is remembered for that long.
+const MaxExpires = 2 * time.Hour
 
 // MayRegister tells whether a digest user may register under a member's AOR:
 // one that the member names, of its group or of another one of the same

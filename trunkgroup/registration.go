@@ -92,6 +92,9 @@ func (v *validator) registration(path string, m *MemberSpec) {
 	if c := compileRegistration(r); ok && c.MinExpires > c.MaxExpires {
 		v.faults.addf(at+".min_expires", "lower it or raise max_expires", "%s is above max_expires, %s", c.MinExpires, c.MaxExpires)
 	}
+	if c := compileRegistration(r); ok && c.MaxExpires > MaxExpires {
+		v.faults.addf(at+".max_expires", "use 2h at most", "%s is longer than any binding is kept", c.MaxExpires)
+	}
 	v.networks(at+".bound_ip", r.BoundIP)
 	if r.RequestURI != "" && r.RequestURI != "contact" && r.RequestURI != "number" {
 		v.faults.addf(at+".request_uri", "write contact or number", "%q is neither", r.RequestURI)

@@ -100,7 +100,7 @@ func (r *Request) grant(c *Contact, asked time.Duration) *Refusal {
 		least := strconv.FormatInt(int64((rules.MinExpires+time.Second-1)/time.Second), 10)
 		return &Refusal{Code: 423, Extra: "Min-Expires: " + least + "\r\n", Result: "brief"}
 	}
-	c.Expires = min(asked, rules.MaxExpires, MaxExpires)
+	c.Expires = min(asked, rules.MaxExpires, trunkgroup.MaxExpires)
 	switch {
 	case c.Reach == trunkgroup.ReachSocket:
 		c.Expires = min(c.Expires, rules.NATExpires)

@@ -25,10 +25,6 @@ const (
 	defaultExpires = time.Hour
 )
 
-// MaxExpires is the longest that any binding is kept: what nodes tell each other
-// of it, removals too, is remembered for that long.
-const MaxExpires = 2 * time.Hour
-
 // Origin is where a REGISTER came from.
 type Origin struct {
 	Source, Local netip.AddrPort
