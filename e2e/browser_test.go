@@ -147,6 +147,18 @@ func TestR01_BrowserOverWSS(t *testing.T) {
 			t.Errorf("record: %+v", r)
 		}
 	})
+	t.Run("shows in the metrics", func(t *testing.T) {
+		m, err := dallas.Metrics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := m.Sum("tandem_sip_connections", "transport=wss"); n != 1 {
+			t.Errorf("%v connections by WSS, want 1", n)
+		}
+		if n := m.Sum("tandem_sip_requests_total", "transport=wss", "direction=in", "method=INVITE"); n < 2 {
+			t.Errorf("%v INVITEs by WSS, want 2 and more", n)
+		}
+	})
 	t.Run("unregisters", func(t *testing.T) {
 		ben.do(t, "unregister")
 		ben.hears(t, "registration", "Unregistered")

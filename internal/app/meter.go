@@ -58,6 +58,7 @@ func sources(a *App) metrics.Sources {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
 		s.Soft = a.watch.book.metrics
 		s.Doors = func() metrics.Doors { return a.doors.metrics() }
+		s.Connections = func() metrics.Connections { return connections(a.server.Transport()) }
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
 		s.Registrations = a.registrationMetrics
 		s.Accounts = func() []metrics.Account { return a.watch.accountMetrics() }

@@ -23,6 +23,7 @@ type Sources struct {
 	Fraud         func() []Fraud
 	Soft          func() Soft
 	Doors         func() Doors
+	Connections   func() Connections
 }
 
 // Node is the state of this node.
@@ -141,6 +142,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Doors != nil {
 		p.doors(c.s.Doors())
+	}
+	if c.s.Connections != nil {
+		p.connections(c.s.Connections())
 	}
 	if c.s.Soft != nil {
 		p.soft(c.s.Soft())

@@ -71,7 +71,7 @@ func (c *conn) attach(nc net.Conn) bool {
 		_ = nc.Close()
 		return false
 	}
-	c.set.counters.Open.Add(1)
+	c.set.counters.opened(c.transport, 1)
 	c.local = local
 	c.stream = nc
 	if tcp, ok := nc.(*net.TCPConn); ok {
@@ -160,7 +160,7 @@ func (c *conn) end(err error) {
 	}
 	s.streams.flows.Delete(c.flow)
 	if stream != nil {
-		s.counters.Open.Add(-1)
+		s.counters.opened(c.transport, -1)
 		closeStream(stream, tcp)
 	}
 	if known {

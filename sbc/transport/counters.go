@@ -25,19 +25,26 @@ type Counters struct {
 	Fault513     atomic.Uint64
 	FaultFraming atomic.Uint64 // verdicts that close a stream, counted beside their code
 
-	Open         atomic.Int64  // stream connections now open, both directions
-	Accepted     atomic.Uint64 // connections accepted
-	Dialled      atomic.Uint64 // connections dialled with success
-	DialFailed   atomic.Uint64 // dials refused, timed out or failed in the handshake
-	Resent       atomic.Uint64 // requests sent again over a fresh connection
-	Capped       atomic.Uint64 // connections refused by MaxConns or MaxConnsPerSource
-	Expired      atomic.Uint64 // connections closed by a deadline
-	NotUpgraded  atomic.Uint64 // connections to a WS or WSS listener that did not become a WebSocket of SIP
-	AcceptErrors atomic.Uint64 // failures of accept, such as no descriptors left
+	Open         atomic.Int64             // stream connections now open, both directions
+	OpenBy       [transports]atomic.Int64 // the same by transport
+	Accepted     atomic.Uint64            // connections accepted
+	Dialled      atomic.Uint64            // connections dialled with success
+	DialFailed   atomic.Uint64            // dials refused, timed out or failed in the handshake
+	Resent       atomic.Uint64            // requests sent again over a fresh connection
+	Capped       atomic.Uint64            // connections refused by MaxConns or MaxConnsPerSource
+	Expired      atomic.Uint64            // connections closed by a deadline
+	NotUpgraded  atomic.Uint64            // connections to a WS or WSS listener that did not become a WebSocket of SIP
+	AcceptErrors atomic.Uint64            // failures of accept, such as no descriptors left
 }
 
 // transports is the size of a counter array indexed by transport.
 const transports = int(trunkgroup.WSS) + 1
+
+// opened counts connections that begin, or end with n = -1.
+func (c *Counters) opened(t trunkgroup.Transport, n int64) {
+	c.Open.Add(n)
+	c.OpenBy[t].Add(n)
+}
 
 // fault counts a verdict.
 func (c *Counters) fault(code int, closes bool) {
