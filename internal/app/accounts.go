@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -299,14 +300,7 @@ func (s *accounts) answered(now time.Time, r *accountAnswer) {
 	if code := r.Message.Status(); code >= 500 && code < 600 {
 		a.turn++
 	}
-	own := func(uri string) bool {
-		for _, u := range r.Own {
-			if u == uri {
-				return true
-			}
-		}
-		return false
-	}
+	own := func(uri string) bool { return slices.Contains(r.Own, uri) }
 	if o, ok := a.r.Answer(now, r.Message, r.Contact, own, rand.Uint64()); ok {
 		s.send(now, a, o)
 	}

@@ -3,6 +3,7 @@ package b2bua
 import (
 	"bytes"
 	"crypto/md5"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -324,8 +325,21 @@ func TestSendRegister(t *testing.T) {
 	w.advance(40 * time.Second)
 	order.Addr = netip.MustParseAddrPort("[2001:db8::1]:5060")
 	w.step(func() { w.s.SendRegister(w.now, order) })
-	if len(results) != 3 || results[1].Err == nil || results[2].Err != transport.ErrNoListener {
+	if len(results) != 3 || results[1].Err == nil || !errors.Is(results[2].Err, transport.ErrNoListener) {
 		t.Errorf("%+v", results)
 	}
 	w.quiet()
+}
+
+// BenchmarkAccountOfToken is what an INVITE to one of our registrations costs beside
+// any other; one to a number costs a look at its length.
+func BenchmarkAccountOfToken(b *testing.B) {
+	w := newAccountWorld(b, "dal-1", "dallas", nil)
+	token := []byte(uac.Token([]byte("old"), w.carrier()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if w.s.accounts.member(w.table, token) != w.carrier() || w.s.accounts.member(w.table, []byte("+12145550100")) != nil {
+			b.Fatal("not found")
+		}
+	}
 }

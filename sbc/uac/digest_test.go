@@ -184,3 +184,19 @@ func FuzzParseChallenge(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkAnswer is what a challenged INVITE costs beside its second transaction.
+func BenchmarkAnswer(b *testing.B) {
+	a := account()
+	m := response(b, 407, strings.Replace(challengeLine(realm, "n0nce", "SHA-256", `, qop="auth"`), "WWW-Authenticate", "Proxy-Authenticate", 1))
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := Choose(a, m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if Answer(a, &c, 1, 2, "INVITE", "sip:+12145550100@carrier.example") == "" {
+			b.Fatal("no answer")
+		}
+	}
+}
