@@ -233,6 +233,9 @@ func (s *Server) ended() bool {
 	}
 }
 
+// Seed keys the hashes that all nodes compute alike.
+func (s *Server) Seed() uint64 { return s.seed }
+
 // Addr returns the address of a listener by its index.
 func (s *Server) Addr(listener int) netip.AddrPort { return s.set.Addr(listener) }
 

@@ -15,7 +15,11 @@ type Query struct {
 	// Called is the user of the Request-URI, or the whole of it when an address
 	// of record is called, sip:user@host; Source.User is set from it.
 	Called []byte
-	Draw   Draw
+	// Affinity is the value of the header by which the call's group keeps calls
+	// together; Sticks gives the draw of a call with it, see Draw.
+	Affinity string
+	Sticks   func(g *Group, value string) (affinity uint64, remembered string)
+	Draw     Draw
 	// Normalise makes an E.164 number of the called user; sbc/number has it.
 	// With nil the user is taken as it is.
 	Normalise func(n Numbering, user []byte) ([]byte, error)
@@ -286,11 +290,18 @@ func names(groups []*Group) string {
 // plan tells the try-order of one group in this site, and which peer sites
 // could take the call over.
 func (e *explainer) plan(g *Group) {
+	if e.q.Sticks != nil && e.q.Affinity != "" {
+		e.q.Draw.Affinity, e.q.Draw.Remembered = 0, ""
+		if g.AffinityHeader != "" {
+			e.q.Draw.Affinity, e.q.Draw.Remembered = e.q.Sticks(g, e.q.Affinity)
+			e.elsewhere(g)
+		}
+	}
 	order := Plan(nil, g, e.q.Site, e.v, e.q.Draw)
 	dialable := 0
 	for _, c := range order {
 		line := OrderLine{
-			Group: g.Name, Member: c.Member.ID, Site: c.Member.Site,
+			Group: g.Name, Member: c.Member.ID, Site: e.q.Site,
 			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
 		}
 		if c.Binding != nil {
@@ -317,6 +328,15 @@ func (e *explainer) plan(g *Group) {
 		if members := g.At(peer); len(members) > 0 {
 			e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
 		}
+	}
+}
+
+// elsewhere says when the far end that the call sticks to is at a peer site.
+func (e *explainer) elsewhere(g *Group) {
+	site := e.v.SiteOf(e.t, g, e.q.Draw.Remembered)
+	if site != "" && site != e.q.Site {
+		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
+			g.AffinityHeader, e.q.Draw.Remembered, site)
 	}
 }
 

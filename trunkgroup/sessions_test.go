@@ -285,3 +285,39 @@ func BenchmarkPlanBindings(b *testing.B) {
 		})
 	}
 }
+
+// What explain says of counts, contacts and of a room that is at the peer site.
+func TestExplainSessionsAndAffinity(t *testing.T) {
+	table := compile(t, roomsDocument(DistributionSpec{Method: LeastSessions, SessionAffinityHeader: "X-Room-Id"}))
+	m := table.Member("rooms/conf")
+	a, b := room("a", 5), room("b", -1)
+	a.Contact = "sip:conf@10.0.0.7"
+	far := room("far", 0)
+	far.Site = "ashburn"
+	v := roomsView(t, table, counts{FarEnd(m, b): 2}, a, b, far)
+	remembered := FarEnd(m, a)
+	q := Query{
+		Site: "dallas", Realm: "SIP.local", Username: "initech", Called: []byte(roomsAOR), Affinity: "7",
+		Sticks: func(g *Group, value string) (uint64, string) {
+			if g != m.Group || value != "7" {
+				t.Errorf("asked of %q in %s", value, g.Name)
+			}
+			return 9, remembered
+		},
+	}
+	e := Explain(table, v, q)
+	if len(e.Order) != 2 || e.Order[0].Contact != a.Contact || *e.Order[0].Sessions != 5 || *e.Order[1].Sessions != 2 || e.Order[0].Site != "dallas" {
+		t.Errorf("%+v", e.Order)
+	}
+	if got := explained(e); !strings.Contains(got, "whom the value of X-Room-Id was sent to: 2 to dial") {
+		t.Errorf("%s", got)
+	}
+	remembered = FarEnd(m, far)
+	if got := explained(Explain(table, v, q)); !strings.Contains(got, "which takes the calls of ashburn: that site is asked first") {
+		t.Errorf("%s", got)
+	}
+	q.Affinity = ""
+	if got := explained(Explain(table, v, q)); !strings.Contains(got, "by least-sessions, without X-Room-Id: 2 to dial") {
+		t.Errorf("%s", got)
+	}
+}

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +16,7 @@ import (
 )
 
 func (c *cli) explainCommand() *cobra.Command {
-	var from, transport, local, site, username, realm string
+	var from, transport, local, site, username, realm, affinity string
 	cmd := &cobra.Command{
 		Use: "explain NUMBER|AOR", Short: "Say what would be decided for a call, and why",
 		Long: `Says who a caller would be, which group the call goes to, and in which order its members would be
@@ -34,7 +37,7 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 				}
 			}
 			query := url.Values{"called": {args[0]}, "transport": {transport}}
-			for key, value := range map[string]string{"source": from, "local": local, "site": site, "username": username, "realm": realm} {
+			for key, value := range map[string]string{"source": from, "local": local, "site": site, "username": username, "realm": realm, "affinity": affinity} {
 				if value != "" {
 					query.Set(key, value)
 				}
@@ -56,6 +59,7 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 	flags.StringVar(&site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&username, "username", "", "digest user, taken as proven")
 	flags.StringVar(&realm, "realm", "", "realm of the user; unless given the AOR's host where that is a realm, else sip.realm of the asked node")
+	flags.StringVar(&affinity, "affinity", "", "value of the header by which the group keeps calls together")
 	return cmd
 }
 
@@ -72,6 +76,10 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 		return err
 	}
 	order := &table{head: []string{"TRY", "MEMBER", "SITE", "ADDRESS", "STATE", "NOT TRIED BECAUSE"}}
+	counted := slices.ContainsFunc(e.Order, func(o trunkgroup.OrderLine) bool { return o.Sessions != nil })
+	if counted {
+		order.head = append(order.head, "CALLS")
+	}
 	n := 0
 	for _, o := range e.Order {
 		try := ""
@@ -83,8 +91,23 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 		if o.Cause == o.State && o.Why != "" {
 			because = o.Why // the state stands beside it
 		}
-		order.add(try, o.Group+"/"+o.Member, o.Site, o.Addr, o.State, because)
+		row := []string{try, o.Group + "/" + o.Member, o.Site, strings.TrimSpace(o.Contact + " " + o.Addr), o.State, because}
+		if counted {
+			row = append(row, callsOf(&o))
+		}
+		order.add(row...)
 	}
 	fmt.Fprintln(c.out)
 	return order.write(c.out)
+}
+
+// callsOf are the calls of a far end that the distribution goes by.
+func callsOf(o *trunkgroup.OrderLine) string {
+	switch {
+	case o.Sessions == nil:
+		return ""
+	case *o.Sessions < 0:
+		return "not reported"
+	}
+	return strconv.Itoa(*o.Sessions)
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/soft"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/sessions"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // affinityBatch bounds the assignments that are shared in one go.
@@ -48,6 +50,12 @@ func (c *callSessions) recall(changes []soft.Change) {
 			}
 		}
 	})
+}
+
+// sticks gives the draw of a call with an affinity value, as shards do.
+func (a *App) sticks(g *trunkgroup.Group, value string) (affinity uint64, remembered string) {
+	key, affinity := b2bua.Affinity(a.server.Seed(), g, []byte(value))
+	return affinity, a.sessions.Remembered(time.Now(), key)
 }
 
 func (c *callSessions) look(store *soft.Store, key string) {

@@ -116,6 +116,7 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, realmOf(board.Table, q.Called), d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
 		Normalise: number.Normalise, Code: number.Code, Portability: number.Portability,
 	}
+	query.Affinity, query.Sticks = q.Affinity, d.app.sticks
 	if sites := board.Table.Sites(); !slices.Contains(sites, query.Site) {
 		return zero, fmt.Errorf("%w: the document has no site %q, it has %s", admin.ErrNotFound, query.Site, strings.Join(sites, ", "))
 	}

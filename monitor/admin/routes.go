@@ -177,19 +177,21 @@ func (s *Server) calls(ctx context.Context, in *callsInput) (*reply[CallList], e
 
 // explainInput is the request of explain.
 type explainInput struct {
-	Called    string `query:"called" required:"true" maxLength:"256" doc:"Number or user of the Request-URI."`
+	Called    string `query:"called" required:"true" maxLength:"256" doc:"Number or user of the Request-URI, or an address of record, sip:user@host."`
 	Source    string `query:"source" maxLength:"64" doc:"ip:port of the caller."`
 	Transport string `query:"transport" enum:"udp,tcp,tls" default:"udp"`
 	Local     string `query:"local" maxLength:"64" doc:"ip:port of ours that received it."`
 	Site      string `query:"site" maxLength:"128"`
 	Username  string `query:"username" maxLength:"256" doc:"Digest user, taken as proven."`
 	Realm     string `query:"realm" maxLength:"256"`
+	Affinity  string `query:"affinity" maxLength:"256" doc:"Value of the header that keeps calls together."`
 }
 
 func (s *Server) explain(ctx context.Context, in *explainInput) (*reply[Explanation], error) {
 	return answer(ctx, s, func(ctx context.Context) (Explanation, error) {
 		return s.cfg.Backend.Explain.Explain(ctx, Question{
 			Site: in.Site, Source: in.Source, Transport: in.Transport, Local: in.Local, Realm: in.Realm, Username: in.Username, Called: in.Called,
+			Affinity: in.Affinity,
 		})
 	})
 }

@@ -177,7 +177,8 @@ type Question struct {
 	Local     string // ip:port that received it; empty: any
 	Realm     string
 	Username  string
-	Called    string // number or user of the Request-URI
+	Called    string // number or user of the Request-URI, or a whole address of record
+	Affinity  string // value of the group's session_affinity_header; empty: the call has none
 }
 
 // Explanation is the answer of GET /v1/explain.

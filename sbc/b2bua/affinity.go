@@ -52,10 +52,17 @@ func (c *Call) affinity(g *trunkgroup.Group, d *trunkgroup.Draw) (stick, bool) {
 	if len(value) == 0 || len(value) > maxAffinity {
 		return stick{}, false
 	}
-	k := stick{g, g.Name + "\x00" + string(value)}
-	d.Affinity = hash2(c.s.seed, []byte(k.key), nil) | 1
+	k := stick{group: g}
+	k.key, d.Affinity = Affinity(c.s.seed, g, value)
 	d.Remembered = sessions.Remembered(c.s.now, k.key)
 	return k, true
+}
+
+// Affinity returns the key under which a group's far end for a value is
+// remembered, and the value's hash, which is never 0.
+func Affinity(seed uint64, g *trunkgroup.Group, value []byte) (key string, hash uint64) {
+	key = g.Name + "\x00" + string(value)
+	return key, hash2(seed, []byte(key), nil) | 1
 }
 
 // valueOf returns the value of the first header of a name, also of one that the
