@@ -100,12 +100,23 @@ func parseRegistrar(s string, transport Transport) (Registrar, error) {
 // address: one of the member's or of its registrar's, or any where the account trusts
 // whoever knows our Contact.
 func (v *View) FromCarrier(m *Member, source netip.Addr) bool {
-	if m.Account.TrustToken {
+	switch {
+	case !m.Group.ACL.Admits(source):
+		return false
+	case m.Account.TrustToken:
 		return true
 	}
+	return v.carrierAt(m, source)
+}
+
+// carrierAt tells whether a member or its registrar has an address; v may be nil.
+func (v *View) carrierAt(m *Member, source netip.Addr) bool {
 	source = source.Unmap().WithZone("")
-	lists := [2][]netip.AddrPort{v.Addrs[m.Index]}
-	if v.Carriers != nil {
+	var lists [2][]netip.AddrPort
+	if v != nil {
+		lists[0] = v.Addrs[m.Index]
+	}
+	if v != nil && v.Carriers != nil {
 		lists[1] = v.Carriers[m.Index]
 	}
 	for _, list := range lists {
@@ -115,7 +126,20 @@ func (v *View) FromCarrier(m *Member, source netip.Addr) bool {
 			}
 		}
 	}
-	return m.Account.Registrar.Addr.IsValid() && m.Account.Registrar.Addr.Addr() == source
+	r := m.Account.Registrar.Addr
+	return r.IsValid() && r.Addr() == source || m.Addr.IsValid() && m.Addr.Addr() == source
+}
+
+// onRegistration finds the carrier whose calls on our registration come from an
+// address that is no source: who asks what becomes of them does not know our Contact.
+func (e *explainer) onRegistration(source netip.Addr) *Group {
+	for _, m := range e.t.members {
+		if m.Account != nil && m.Account.Register && !m.Disabled && m.Group.ACL.Admits(source) && e.v.carrierAt(m, source) {
+			e.say("source", "%s is where %s is registered: the carrier's as a call to our contact there, else a stranger's", source, m.Key)
+			return m.Group
+		}
+	}
+	return nil
 }
 
 // account checks the account of a member.

@@ -93,3 +93,27 @@ func TestCarriersAreTrusted(t *testing.T) {
 		t.Error("who knows the contact is not trusted")
 	}
 }
+
+// TestExplainCallsOnRegistrations: an explanation and the replay of past calls know the
+// carrier of a call that came to our contact.
+func TestExplainCallsOnRegistrations(t *testing.T) {
+	d := accountDocument(AccountSpec{AOR: "sip:100@carrier.example", Realm: "r", HA1MD5: someHash, Register: true, Registrar: "192.0.2.9:5060"})
+	d.TrunkGroups = append(d.TrunkGroups, GroupSpec{
+		Name: "acme", Role: OriginationCustomer, Numbers: []string{"+12145550100"}, Members: []MemberSpec{{ID: "a", Site: "dallas", Address: "198.51.100.10"}},
+	})
+	table, err := Compile(d, Version{Cluster: "test", Generation: 1, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Query{Site: "dallas", Called: []byte("+12145550100"), Source: SourceKey{Transport: UDP, Source: netip.MustParseAddrPort("192.0.2.9:5060")}}
+	if x := Explain(table, NewView(table), q); x.Direction != "inbound" || x.Ingress != "carrier" || len(x.Order) != 1 {
+		t.Errorf("%+v", x)
+	}
+	if x := Decide(table, q); x.Direction != "inbound" || x.Code != 0 || len(x.Groups) != 1 {
+		t.Errorf("%+v", x)
+	}
+	q.Source.Source = netip.MustParseAddrPort("192.0.2.8:5060")
+	if x := Decide(table, q); x.Code != 401 {
+		t.Errorf("%+v", x)
+	}
+}

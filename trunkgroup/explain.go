@@ -118,6 +118,9 @@ func (e *explainer) identify() (SourceMatch, bool) {
 		e.say("source", "%s over %s matches no source", k.Source, k.Transport)
 		e.keptOut(&k)
 		e.nearest(k.Source.Addr())
+		if g := e.onRegistration(k.Source.Addr()); g != nil {
+			return SourceMatch{Provider: g}, true
+		}
 	}
 	if e.q.Username != "" {
 		if _, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
