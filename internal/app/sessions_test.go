@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -12,6 +14,7 @@ import (
 // both sites; the calls of a node that is gone are gone, the assignments are not.
 func TestR14_CountsAndAffinityAreSharedByAllNodes(t *testing.T) {
 	document := strings.Replace(registering(1), "    members:\n", "    distribution: {method: least-sessions, session_affinity_header: X-Room-Id}\n    members:\n", 1)
+	t.Cleanup(func() { probesEnd(t) })
 	boxes := newClusterOf(t, "127.88.41", document, 3)
 	for _, b := range boxes {
 		b.start()
@@ -65,6 +68,19 @@ func TestR14_CountsAndAffinityAreSharedByAllNodes(t *testing.T) {
 		b.wait("the loss of a node's calls", func() bool { return b.app.sessions.Sessions(member(b), at) == 1 })
 		if got := b.app.sessions.Remembered(time.Now(), "acme-in\x007"); got != farEnd {
 			t.Errorf("the room is at %q", got)
+		}
+	}
+}
+
+// probesEnd waits for the last probes of a node that another test step has
+// stopped: the membership library lets them run to their own timeout.
+func probesEnd(t testing.TB) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		if goleak.Find() == nil {
+			return
 		}
 	}
 }
