@@ -232,6 +232,7 @@ func TestKeysAndCertificatesOfARunningCluster(t *testing.T) {
 func (k *keyWorld) rotateKey(t *testing.T) {
 	old := k.ids(t)[0]
 	put(t, k.at("cluster.key"), k.at("old.key"))
+	put(t, dataKey(k.Node(lab.Dallas2)), k.at("old-data-key.json"))
 	step := func(args ...string) {
 		t.Helper()
 		if _, err := k.Nodes[0].Command(append([]string{"cluster", "key"}, args...)...); err != nil {
@@ -371,11 +372,15 @@ func knock(t *testing.T, n *tandem.Node, config *tls.Config) []byte {
 	return bytes.TrimPrefix(got, []byte("\x15\x03\x03\x00\x02\x02")) // an alert of TLS tells nothing
 }
 
-// straggler starts a node with the key file from before the rotation.
+// dataKey is the file of a node's data key, which follows the cluster key.
+func dataKey(n *tandem.Node) string { return filepath.Join(n.DataDir(), "data-key.json") }
+
+// straggler starts a node as it was before the rotation: with the key file of then, and the data key wrapped as then.
 func (k *keyWorld) straggler(t *testing.T) {
 	n, other := k.Node(lab.Dallas2), k.Node(lab.Ashburn1)
 	n.Stop()
 	put(t, k.at("old.key"), filepath.Join(n.Trust, "cluster.key"))
+	put(t, k.at("old-data-key.json"), dataKey(n))
 	if err := n.Start(); err != nil {
 		t.Fatal(err)
 	}
