@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // box is one node in a directory of its own, on one loopback address.
 type box struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	ip   string
 	file string

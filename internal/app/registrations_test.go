@@ -34,7 +34,7 @@ func registering(members int) string {
 }
 
 // newClusterOf makes nodes n1, n2 and so on; all but the first two stand in ashburn.
-func newClusterOf(t *testing.T, net string, document string, n int) []*box {
+func newClusterOf(t testing.TB, net string, document string, n int) []*box {
 	t.Helper()
 	site := func(i int) string {
 		if i < 2 {
@@ -42,6 +42,7 @@ func newClusterOf(t *testing.T, net string, document string, n int) []*box {
 		}
 		return "ashburn"
 	}
+	t.Cleanup(func() { probesEnd(t) })
 	var boxes []*box
 	for i := range n {
 		ip := fmt.Sprintf("%s.%d", net, i+1)
