@@ -174,11 +174,6 @@ func TestFailureMode11_PausedNode(t *testing.T) {
 	}
 }
 
-// TestFailureMode13_RegisteredAtOneSite waits for the registrar.
-func TestFailureMode13_RegisteredAtOneSite(t *testing.T) {
-	t.Skip("there is no registrar yet: bindings are replicated and reached through their owner by DEC-15 when there is one")
-}
-
 // TestFailureMode14_ClockSkew: clocks that lie within the bound of five minutes of
 // each other change nothing: the challenge of one site is answered at the other,
 // both ways. Beyond it the answer is stale, and the fresh challenge is answered.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,7 +72,7 @@ func registeredGroups() string {
     numbers: [%q]
     timers: {b_timer: 2s}
     credentials: [{username: %s, realm: %s, %s}]
-    members: [{id: pbx, registration: {aor: "sip:%s@%s", nat_expires: 60s}}]
+    members: [{id: pbx, registration: {aor: "sip:%s@%s", min_expires: 10s, nat_expires: 2m}}]
 `, user, registeredNumber(user), user, domain, secret, user, domain)
 	}
 	return b.String()
@@ -103,7 +104,8 @@ var behindNAT = sync.OnceValue(func() error {
 // sippRegistered starts SIPp with an account.
 func sippRegistered(t testing.TB, p lab.Place, local netip.AddrPort, tcp bool, a peer.Account) {
 	t.Helper()
-	s, err := peer.StartRegistered(peer.Run{Lab: theLab(t), Place: p, Local: local, TCP: tcp}, a, 15*time.Second, answers())
+	// It gives up at an unanswered refresh: none comes while a test runs.
+	s, err := peer.StartRegistered(peer.Run{Lab: theLab(t), Place: p, Local: local, TCP: tcp}, a, 100*time.Second, answers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,12 +186,13 @@ type registration struct {
 	Transport string `json:"transport"`
 	Reach     string `json:"reach"`
 	Node      string `json:"node"`
+	Reachable bool   `json:"reachable"`
 	Cause     string `json:"cause"`
 }
 
 // registrationsOf asks a node for what is registered.
 func registrationsOf(n *tandem.Node) (map[string][]registration, error) {
-	out, err := n.Command("registration", "list", "--json")
+	out, err := n.Command("registration", "list", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +210,9 @@ func registrationsOf(n *tandem.Node) (map[string][]registration, error) {
 	return by, nil
 }
 
-// registeredAt waits until nodes know a reachable binding of each user.
-func registeredAt(t testing.TB, users []string, nodes ...*tandem.Node) {
+// registeredAt waits until nodes know a binding of each user, and that it is
+// reachable, or why not.
+func registeredAt(t testing.TB, users []string, cause string, nodes ...*tandem.Node) {
 	t.Helper()
 	eventually(t, time.Minute, "registrations", func() error {
 		for _, n := range nodes {
@@ -217,12 +221,8 @@ func registeredAt(t testing.TB, users []string, nodes ...*tandem.Node) {
 				return err
 			}
 			for _, user := range users {
-				ok := false
-				for _, r := range by[user] {
-					ok = ok || r.Cause == ""
-				}
-				if !ok {
-					return fmt.Errorf("%s knows of %s: %+v", n.Name, user, by[user])
+				if !slices.ContainsFunc(by[user], func(r registration) bool { return r.Cause == cause && r.Reachable == (cause == "") }) {
+					return fmt.Errorf("%s knows of %s, for %q: %+v", n.Name, user, cause, by[user])
 				}
 			}
 		}
@@ -236,7 +236,7 @@ func registeredAt(t testing.TB, users []string, nodes ...*tandem.Node) {
 func TestR01_RegisteredFarEndsAreCalledFromEverywhere(t *testing.T) {
 	w := theWorld(t)
 	registerAll(t, w.Node(lab.Dallas1))
-	registeredAt(t, registeredUsers, w.SBCs()...)
+	registeredAt(t, registeredUsers, "", w.SBCs()...)
 	for _, n := range []*tandem.Node{w.Node(lab.Dallas1), w.Node(lab.Dallas2), w.Node(lab.Ashburn1)} {
 		t.Run(n.Name, func(t *testing.T) {
 			for _, user := range registeredUsers {
@@ -251,4 +251,83 @@ func TestR01_RegisteredFarEndsAreCalledFromEverywhere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFailureMode13_NodeWhereAPhoneIsRegistered: the node that took registrations
+// is killed, then its whole site. What is reached by UDP without a NAT is called
+// all the same, what its node alone can reach gets 480 until that is back, and
+// what was connected to it once it has registered again (DEC-15).
+func TestFailureMode13_NodeWhereAPhoneIsRegistered(t *testing.T) {
+	w := theWorld(t)
+	if err := behindNAT(); err != nil {
+		t.Fatal(err)
+	}
+	victim := w.follower(t, lab.Dallas2, lab.Dallas1)
+	sibling, far := w.Node(lab.Dallas1), w.Node(lab.Ashburn1)
+	if sibling == victim {
+		sibling = w.Node(lab.Dallas2)
+	}
+	t.Cleanup(func() {
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+	})
+	const plain, nat, stream = "sipp-udp", "nat-udp", "baresip-tcp"
+	sippRegistered(t, lab.PBXDallas, netip.AddrPortFrom(lab.Host4(lab.PBXDallas, sippUDPHost), 5060), false, accountOf(plain, victim))
+	sippRegistered(t, natPlace, netip.AddrPortFrom(lab.Behind4(10), 5060), false, accountOf(nat, victim))
+	account := accountOf(stream, victim)
+	account.Expires = 12 * time.Second
+	phoneRegistered(t, lab.PBXDallas, lab.Host4(lab.PBXDallas, baresipHost+1), "tcp", account)
+	registeredAt(t, []string{plain, nat, stream}, "", w.SBCs()...)
+	called := func(user string, code int, nodes ...*tandem.Node) {
+		t.Helper()
+		for _, n := range nodes {
+			s := peer.Complete(0)
+			if code != 200 {
+				s = peer.Fails(code)
+			}
+			sent := pstnCall(t, n, registeredNumber(user), s)
+			if r := recordOf(t, n, callID(t, sent)); r.SIPCode != code {
+				t.Errorf("%s at %s: record %+v", user, n.Name, r)
+			}
+		}
+	}
+	up := startCall(t, fromPSTN(sibling, registeredNumber(nat), peer.Complete(4*time.Second)))
+	eventually(t, 10*time.Second, "the call to be up", func() error {
+		if list := messages(t, up); !slices.ContainsFunc(list, func(m peer.Message) bool { return m.Sent && m.Method() == "ACK" }) {
+			return fmt.Errorf("no ACK among %d messages", len(list))
+		}
+		return nil
+	})
+
+	begin := time.Now()
+	victim.Kill()
+	registeredAt(t, []string{nat, stream}, "node_down", sibling, far)
+	t.Logf("known to be out of reach after %v", time.Since(begin).Round(time.Millisecond))
+	called(plain, 200, sibling, far)
+	called(nat, 480, sibling, far)
+	called(stream, 480, sibling, far)
+	if r := recordOf(t, sibling, callID(t, finish(t, up))); r.SIPCode != 200 || r.Billed == 0 {
+		t.Errorf("the call through the node: record %+v", r)
+	}
+
+	begin = time.Now()
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.settled(t)
+	registeredAt(t, []string{plain, nat}, "", w.SBCs()...)
+	called(nat, 200, sibling, far, victim)
+	registeredAt(t, []string{stream}, "", w.SBCs()...)
+	t.Logf("all in reach %v after the start", time.Since(begin).Round(time.Millisecond))
+	called(stream, 200, sibling, far, victim)
+
+	victim.Kill()
+	sibling.Kill()
+	registeredAt(t, []string{nat, stream}, "node_down", far)
+	registeredAt(t, []string{plain}, "", far)
+	called(plain, 200, far, w.Node(lab.Ashburn2))
+	called(nat, 480, far)
+	called(stream, 480, far)
 }

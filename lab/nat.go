@@ -45,6 +45,10 @@ func (l *Lab) BehindNAT(p, at Place, host int) error {
 	if err := outside.Forward(); err != nil {
 		return err
 	}
+	// Two minutes, as RFC 4787 asks for; short exchanges get 30 s by default.
+	if err := outside.Sysctl(map[string]string{"net.netfilter.nf_conntrack_udp_timeout": "120"}); err != nil {
+		return err
+	}
 	return outside.NFT(fmt.Sprintf("table ip nat {\n  chain out {\n    type nat hook postrouting priority 100;\n"+
 		"    ip saddr %s oifname \"up*\" snat to %s\n  }\n}\n", private.cidr4(), networks[string(at)].v4(host)))
 }
