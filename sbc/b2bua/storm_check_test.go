@@ -175,6 +175,11 @@ func (w *storm) check(troubled bool) {
 				w.fault("%s counts %d in use of %v when all is over", n.name, used, k)
 			}
 		}
+		for _, m := range w.table.Members() {
+			if used := n.seats.Sessions(m, nil); used != 0 {
+				w.fault("%s counts %d calls at %s when all is over", n.name, used, m.Key)
+			}
+		}
 		if under := n.limits.Underruns(); under > 0 {
 			w.fault("%s: %d uses were given back that nobody took", n.name, under)
 		}

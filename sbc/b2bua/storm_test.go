@@ -15,6 +15,7 @@ import (
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/mint"
+	"github.com/tandem-sbc/tandem/sbc/sessions"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -68,7 +69,8 @@ type stormNode struct {
 	ended   int
 	ids     map[string]bool // record keys
 	up      map[string]bool // answered calls that are told to others, by id
-	limits  *limit.Set      // counts without a limit
+	seats   *sessions.Table
+	limits  *limit.Set // counts without a limit
 	// troubled: it was dead once.
 	troubled bool
 }
@@ -82,7 +84,7 @@ func stormDocument() *trunkgroup.Document {
 		TrunkGroups: []trunkgroup.GroupSpec{
 			{
 				Name: "acme-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"},
-				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.LoadBalance},
+				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.LoadBalance, SessionAffinityHeader: "X-Room-Id"},
 				Members: []trunkgroup.MemberSpec{
 					{ID: "dal-1", Site: "dallas", Address: "198.51.100.10:5060"},
 					{ID: "dal-2", Site: "dallas", Address: "198.51.100.11:5060"},
@@ -131,8 +133,11 @@ func (n *stormNode) start() {
 	n.limits = limit.NewSet()
 	n.limits.Replace(metersOf(n.w.table, n.w.now, limit.Unlimited))
 	key := bytes.Repeat([]byte("x"), 32)
+	n.seats = sessions.NewTable()
+	n.seats.Publish(n.w.table)
 	n.s = New(Config{
-		Node: n.name, Site: n.site, Boot: n.boot, Listeners: []Listener{{Transport: trunkgroup.UDP, Advertise: n.addr}},
+		Sessions: counted{n.seats, sessions.NewMemory()},
+		Node:     n.name, Site: n.site, Boot: n.boot, Listeners: []Listener{{Transport: trunkgroup.UDP, Advertise: n.addr}},
 		Minter: mint.New(key, mint.NodeID(n.name), n.boot), HandoffKey: key,
 	}, n, n.w.now)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/registry"
+	"github.com/tandem-sbc/tandem/sbc/sessions"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -51,6 +52,7 @@ type world struct {
 	pinged   []PingResult
 	isolated bool
 	blame    []string
+	seats    *sessions.Table
 	limits   *limit.Set
 	queue    *limit.Queue
 	asked    []asked // REGISTERs that wait
@@ -95,8 +97,11 @@ func newWorldOf(t testing.TB, node, site string, doc *trunkgroup.Document) *worl
 		t.Fatal(err)
 	}
 	key := bytes.Repeat([]byte("x"), 32)
+	w.seats = sessions.NewTable()
+	w.seats.Publish(table)
 	w.s = New(Config{
-		Node: node, Site: site, Boot: 1,
+		Sessions: counted{w.seats, sessions.NewMemory()},
+		Node:     node, Site: site, Boot: 1,
 		Listeners: []Listener{
 			{Transport: trunkgroup.UDP, Advertise: "203.0.113.1:5060"},
 			{Transport: trunkgroup.TCP, Advertise: "203.0.113.1:5060"},
@@ -113,7 +118,7 @@ func document() *trunkgroup.Document {
 		TrunkGroups: []trunkgroup.GroupSpec{
 			{
 				Name: "acme-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214555*"},
-				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.Failover},
+				Distribution: trunkgroup.DistributionSpec{Method: trunkgroup.Failover, SessionAffinityHeader: "X-Room-Id"},
 				Members: []trunkgroup.MemberSpec{
 					{ID: "dal-1", Site: "dallas", Address: pbx1Addr, Priority: 1},
 					{ID: "dal-2", Site: "dallas", Address: pbx2Addr, Priority: 2},
@@ -345,6 +350,19 @@ func (w *world) quiet() {
 		w.t.Fatalf("left behind: %+v", st)
 	}
 	w.counted(0)
+	w.seated(0)
+}
+
+// seated fails unless so many calls are counted at far ends.
+func (w *world) seated(want int) {
+	w.t.Helper()
+	n := 0
+	for _, m := range w.table.Members() {
+		n += w.seats.Sessions(m, nil)
+	}
+	if n != want {
+		w.t.Errorf("%d calls are counted at far ends, want %d", n, want)
+	}
 }
 
 // invite is a caller's INVITE.
