@@ -1,6 +1,9 @@
 package b2bua
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // CallInfo is one call as an operator sees it.
 type CallInfo struct {
@@ -43,7 +46,8 @@ func (c *Call) info() CallInfo {
 	}
 	if n := len(c.tries); n > 0 {
 		m := c.tries[n-1].cand.Member
-		i.Group, i.Member, i.Site, i.Attempts = m.Group.Name, m.ID, m.Site, n
+		// One that registers stands in the site of its binding, which is this one.
+		i.Group, i.Member, i.Site, i.Attempts = m.Group.Name, m.ID, cmp.Or(m.Site, c.s.cfg.Site), n
 	}
 	return i
 }
