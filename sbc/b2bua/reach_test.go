@@ -443,3 +443,45 @@ func TestR27_CallerBehindANatIsAskedWhereItCameFrom(t *testing.T) {
 		})
 	}
 }
+
+func TestDEC15_ReinviteThroughItsNodeIsCancelled(t *testing.T) {
+	w, _ := reachWorld(t, natBinding())
+	w.from(carrierAddr, toRooms())
+	inv := w.via("dal-2", "INVITE").m
+	w.relayed("dal-2", natAddr, trunkgroup.UDP, 0, reply(inv, 200, "callee", answerSDP))
+	ok := w.take(carrierAddr, "SIP/2.0 200")
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	re := calleeRequest(inv, "callee", "INVITE", 7, "Contact: <sip:conf@10.9.9.9>\r\n", offer)
+	w.relayed("dal-2", natAddr, trunkgroup.UDP, 0, re)
+	out := w.take(carrierAddr, "INVITE")
+	w.from(carrierAddr, reply(out, 180, "caller", ""))
+	ringing := w.via("dal-2", "SIP/2.0 180")
+	if contact := string(ringing.m.Header(sip.Contact)); !strings.Contains(contact, dal2Public) {
+		t.Errorf("our Contact to a far end that knows dal-2 alone is %s", contact)
+	}
+	cancel := calleeRequest(inv, "callee", "CANCEL", 7, "", "")
+	cancel = strings.Replace(cancel, "z9hG4bKcalleeCANCEL7", "z9hG4bKcalleeINVITE7", 1)
+	w.relayed("dal-2", natAddr, trunkgroup.UDP, 0, cancel)
+	w.via("dal-2", "SIP/2.0 200")
+	w.take(carrierAddr, "CANCEL")
+}
+
+// BenchmarkBindingHop is what a call to a binding costs beside one to a member by
+// address: the way there, and the Request-URI.
+func BenchmarkBindingHop(b *testing.B) {
+	for name, binding := range map[string]*trunkgroup.Binding{
+		"any": conference("dallas", "1", confAddr), "flow": flowBinding("f", "dal-1", 77), "other node": natBinding(),
+	} {
+		b.Run(name, func(b *testing.B) {
+			w, _ := reachWorld(b, binding)
+			c := &Call{s: w.s, called: roomsNumber}
+			m := w.table.Member("acme-rooms/conf")
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, cause := w.s.bindingHop(binding); cause != "" || c.bindingURI(m, binding) == "" {
+					b.Fatal(cause)
+				}
+			}
+		})
+	}
+}
