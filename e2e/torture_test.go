@@ -72,6 +72,8 @@ var target = sync.OnceValues(func() (*tandem.Node, error) {
 	c, err := tandem.New(tandem.Config{
 		Lab: l, Name: "torture", Binary: binary, Document: fill(lonelyDocument),
 		Places: []lab.Place{lonely}, Authority: a,
+		// Every message comes from one address, which would be shut out after ten of them.
+		Extra: "doors: {allow: [127.0.0.0/8, \"::1\"]}",
 	})
 	if err != nil {
 		return nil, err
@@ -152,10 +154,7 @@ var policies = map[string]struct {
 	codes []int
 	why   string
 }{
-	"regaut01":               {[]int{405}, "no registrar: REGISTER is refused before its credentials are read"},
-	"a31-auth-truncated":     {[]int{405}, "a REGISTER"},
-	"a37-register-other-aor": {[]int{405}, "a REGISTER"},
-	"a51-sqlish-user":        {[]int{405}, "a REGISTER"},
+	"a37-register-other-aor": {[]int{401}, "without a user's own answer to a challenge it is a stranger's; TestREGISTER tests have the 403"},
 	"invut":                  {[]int{401}, "a stranger is challenged first; a B2BUA passes bodies"},
 	"sdp01":                  {[]int{401}, "a stranger is challenged first; a B2BUA does not answer itself"},
 	"a39-sdp-bomb":           {[]int{401}, "a stranger is challenged before his body is read"},
