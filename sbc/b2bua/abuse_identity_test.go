@@ -453,3 +453,35 @@ func TestAbuse29_Identity(t *testing.T) {
 	}
 	w.untouched()
 }
+
+// Class 25: a call to a sips address comes by TLS and goes by TLS, or not at all.
+func TestAbuse25_SIPSKeepsTLS(t *testing.T) {
+	doc := document()
+	doc.TrunkGroups[2].Sources = []trunkgroup.SourceSpec{{IP: "192.0.2.10", Transport: trunkgroup.TLS}, {IP: "192.0.2.10"}}
+	text := edit(t, invite{body: offer}.String(), "INVITE sip:", "INVITE sips:")
+	by := func(w *world, proto trunkgroup.Transport) {
+		p := transport.Packet{Source: netip.MustParseAddrPort(carrierAddr), Transport: proto}
+		if proto.Reliable() {
+			p.Flow = 7
+		}
+		w.packetVia(p, "", text)
+	}
+	w := newWorldOf(t, "dal-1", "dallas", doc)
+	by(w, trunkgroup.UDP)
+	w.take(carrierAddr, "SIP/2.0 403")
+	w.untouched()
+	w = newWorldOf(t, "dal-1", "dallas", doc)
+	by(w, trunkgroup.TLS)
+	w.none(pbx1Addr, "INVITE")
+	w.none(pbx2Addr, "INVITE")
+	if r := w.records; len(r) != 1 || len(r[0].Attempts) == 0 || r[0].Attempts[0].Cause != causeInsecure {
+		t.Errorf("records %+v", r)
+	}
+	doc.TrunkGroups[0].Members[1].Transport = trunkgroup.TLS
+	doc.TrunkGroups[0].Members[1].ServerName = "pbx2.example"
+	w = newWorldOf(t, "dal-1", "dallas", doc)
+	w.s.cfg.Listeners = append(w.s.cfg.Listeners, Listener{Transport: trunkgroup.TLS, Advertise: "203.0.113.1:5061"})
+	by(w, trunkgroup.TLS)
+	w.none(pbx1Addr, "INVITE")
+	w.take(pbx2Addr, "INVITE")
+}

@@ -57,6 +57,11 @@ func (s *Shard) begin(p *Packet, key uint64) {
 		s.env.Count(Event{Kind: EventReject, Reason: "foreign_host"})
 		return
 	}
+	if downgraded(p) {
+		s.reject(p, key, 403, "")
+		s.env.Count(Event{Kind: EventReject, Reason: "insecure"})
+		return
+	}
 	if code, extra := screen(p.Message); code != 0 {
 		s.reject(p, key, code, extra)
 		return

@@ -42,6 +42,7 @@ func (c *Call) route(who caller) {
 		return
 	}
 	c.plan(table, groups, view)
+	c.keepSecure()
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true
 	c.seq = hunt.New(c.huntConfig(table, groups), c.times.start)
