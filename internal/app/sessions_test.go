@@ -22,15 +22,7 @@ func TestR14_CountsAndAffinityAreSharedByAllNodes(t *testing.T) {
 	}
 	for _, b := range boxes {
 		b.wait("readiness", func() bool { return b.ask("GET", "/readyz", nil, nil) == 200 })
-		b.wait("the others", func() bool {
-			up := 0
-			for _, p := range b.app.node.Peers() {
-				if p.Up {
-					up++
-				}
-			}
-			return up == 2
-		})
+		b.wait("the others", func() bool { return b.peersUp() == 2 })
 	}
 	member := func(b *box) *trunkgroup.Member { return b.app.watch.monitor.Board().Table.Member("acme-in/pbx-0") }
 	at := &trunkgroup.Binding{ID: "x"}
