@@ -142,7 +142,7 @@ func (f *loadFlags) apply(ctx context.Context, cfg *sim.LoadConfig) error {
 func parseHop(text string) (trunkgroup.Transport, netip.AddrPort, error) {
 	transport, rest := trunkgroup.UDP, text
 	if name, after, ok := strings.Cut(text, ":"); ok {
-		if t, err := trunkgroup.ParseTransport(name); err == nil {
+		if t, err := trunkgroup.ParseTransport(name); err == nil && t.Dialled() {
 			transport, rest = t, after
 		}
 	}

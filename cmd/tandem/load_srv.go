@@ -26,7 +26,7 @@ func lookUp(ctx context.Context, text, server string) ([]sim.Node, error) {
 	transport, name := trunkgroup.UDP, text
 	if word, after, ok := strings.Cut(text, ":"); ok {
 		t, err := trunkgroup.ParseTransport(word)
-		if err != nil {
+		if err != nil || !t.Dialled() {
 			return nil, usage("for example udp:sip.example.net", "%q is not [transport:]name", text)
 		}
 		transport, name = t, after

@@ -36,7 +36,7 @@ func TestExampleLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Listeners) != 4 || len(c.Cluster.Voters) != 5 || len(c.Cluster.Peers) != 4 || c.Listeners[2].TLS.Cert == "" {
+	if len(c.Listeners) != 5 || len(c.Cluster.Voters) != 5 || len(c.Cluster.Peers) != 4 || c.Listeners[2].TLS.Cert == "" {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -172,6 +172,9 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 	} else if u.Scheme == "sips" {
 		to.Transport = trunkgroup.TLS
 	}
+	if !to.Transport.Dialled() {
+		return base // a WebSocket cannot be opened from here (RFC 7118 5.2.4): the way that the dialog came
+	}
 	port := u.Port
 	if port == 0 {
 		port = to.Transport.DefaultPort()

@@ -41,3 +41,17 @@ func TestRFC7118_CallToAWebSocket(t *testing.T) {
 		ours(again.m)
 	}
 }
+
+// A far end behind an edge proxy may give a WebSocket as its contact: what is said to it goes the way that the dialog came, since
+// nobody can open that WebSocket.
+func TestRFC7118_NobodyDialsAWebSocket(t *testing.T) {
+	w := newWorld(t)
+	w.from(carrierAddr, invite{body: offer}.String())
+	b := w.take(pbx1Addr, "INVITE")
+	w.from(pbx1Addr, reply(b, 200, "callee", answerSDP, "Contact: <sip:k3@192.0.2.77:51422;transport=ws>\r\n"))
+	ok := w.take(carrierAddr, "SIP/2.0 200")
+	w.take(pbx1Addr, "ACK sip:k3@192.0.2.77:51422;transport=ws SIP/2.0")
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	w.from(carrierAddr, inside(ok, "BYE", 2, "", ""))
+	w.take(pbx1Addr, "BYE")
+}
