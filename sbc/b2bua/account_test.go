@@ -343,3 +343,28 @@ func BenchmarkAccountOfToken(b *testing.B) {
 		}
 	}
 }
+
+// TestRegisterOverStreams: the Contact names the transport, so that the carrier's calls
+// come to a listener that speaks it.
+func TestRegisterOverStreams(t *testing.T) {
+	doc := document()
+	doc.TrunkGroups[2].Members[0].Transport = trunkgroup.TCP
+	doc.TrunkGroups[2].Members[0].Account = &trunkgroup.AccountSpec{
+		AOR: "sip:acme@carrier.example", Realm: carrierRealm, Register: true, HA1MD5: strings.Repeat("0", 32),
+	}
+	w := newWorldOf(t, "dal-1", "dallas", doc)
+	w.s.SetKeys(Keys{Identifiers: [][]byte{[]byte("k")}, Handoff: [][]byte{[]byte("k")}, Accounts: [][]byte{[]byte("new")}})
+	order := RegisterOrder{
+		Member: w.carrier(), Addr: netip.MustParseAddrPort(carrierAddr), URI: "sip:carrier.example", CallID: "reg-1",
+		Order: uac.Order{Seq: 1, Expires: 60}, Done: func(RegisterResult) {},
+	}
+	w.step(func() { w.s.SendRegister(w.now, order) })
+	m := w.take(carrierAddr, "REGISTER")
+	want := "<sip:" + uac.Token([]byte("new"), w.carrier()) + "@203.0.113.1:5060;transport=tcp>;expires=60"
+	if got := string(m.Header(sip.Contact)); got != want {
+		t.Errorf("Contact %s, want %s", got, want)
+	}
+	if via := m.TopVia(); string(via.Transport) != "TCP" {
+		t.Errorf("Via over %s", via.Transport)
+	}
+}
