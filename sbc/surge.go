@@ -84,7 +84,8 @@ func newInvite(raw []byte) bool {
 			return false
 		}
 		if isTo(line) {
-			return !bytes.Contains(line, []byte("tag"))
+			folded := len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t')
+			return !folded && !hasTag(line)
 		}
 	}
 	return false
@@ -93,4 +94,15 @@ func newInvite(raw []byte) bool {
 // isTo recognises the To line in its usual spellings.
 func isTo(line []byte) bool {
 	return len(line) > 3 && (line[0]|0x20) == 't' && (line[1] == ':' || line[1] == ' ' || (line[1]|0x20) == 'o' && (line[2] == ':' || line[2] == ' '))
+}
+
+// hasTag finds the word in any case, wherever it stands: whoever has it in a name
+// is parsed.
+func hasTag(line []byte) bool {
+	for i := range len(line) - 2 {
+		if line[i]|0x20 == 't' && line[i+1]|0x20 == 'a' && line[i+2]|0x20 == 'g' {
+			return true
+		}
+	}
+	return false
 }
