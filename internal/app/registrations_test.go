@@ -81,7 +81,7 @@ sip: {realm: sip.example.com}
 
 func (b *box) register(pbxs int, nodes ...*box) (*sim.Registrants, sim.RegistrantsReport) {
 	b.t.Helper()
-	cfg := sim.RegistrantsConfig{Local: netip.MustParseAddr("127.0.0.1")}
+	cfg := sim.RegistrantsConfig{Locals: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
 	for _, n := range nodes {
 		cfg.Nodes = append(cfg.Nodes, addrPort(n.ip+":5060"))
 	}

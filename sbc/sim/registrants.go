@@ -24,10 +24,8 @@ type RegistrantsConfig struct {
 	// Nodes are asked in turn, one for each PBX, the next one after silence.
 	Nodes []netip.AddrPort
 	PBXs  []Registrant
-	// Local is the address that the PBXs share; each socket has its own port.
-	Local netip.Addr
-	// Sockets is how many there are; default 1.
-	Sockets int
+	// Locals are the addresses that the PBXs share, with a socket on each.
+	Locals []netip.Addr
 	// Rate is how many begin in a second; 0 = all at once.
 	Rate int
 	// Expires is asked for; default 1 h.
@@ -69,6 +67,7 @@ type registrant struct {
 	pos     int
 	done    bool
 	contact string
+	number  int
 }
 
 const (
@@ -78,11 +77,8 @@ const (
 
 // NewRegistrants binds the sockets. Close them by Close.
 func NewRegistrants(cfg RegistrantsConfig) (*Registrants, error) {
-	if len(cfg.Nodes) == 0 {
-		return nil, errors.New("registrants: no node")
-	}
-	if cfg.Sockets == 0 {
-		cfg.Sockets = 1
+	if len(cfg.Nodes) == 0 || len(cfg.Locals) == 0 {
+		return nil, errors.New("registrants: no node, or no address of their own")
 	}
 	if cfg.Expires == 0 {
 		cfg.Expires = time.Hour
@@ -91,9 +87,8 @@ func NewRegistrants(cfg RegistrantsConfig) (*Registrants, error) {
 		cfg.T1 = 500 * time.Millisecond
 	}
 	l := &Registrants{cfg: cfg, answers: make(chan []byte, 1<<14), pbxs: make([]registrant, len(cfg.PBXs)), open: len(cfg.PBXs)}
-	l.report.Refused = make(map[int]int)
-	for range cfg.Sockets {
-		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(cfg.Local, 0)))
+	for _, at := range cfg.Locals {
+		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("registrants: %w", err), l.Close())
 		}
@@ -127,6 +122,7 @@ func (l *Registrants) Run(ctx context.Context) RegistrantsReport {
 		go l.read(ctx, c)
 	}
 	start := time.Now()
+	l.report = RegistrantsReport{Refused: make(map[int]int)}
 	l.begin(start)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -155,7 +151,7 @@ func (l *Registrants) begin(now time.Time) {
 	l.due, l.open = nil, len(l.pbxs)
 	for i := range l.pbxs {
 		p := &l.pbxs[i]
-		p.node, p.done, p.last = i, false, nil
+		p.node, p.number, p.done, p.last = i, i, false, nil
 		p.contact = fmt.Sprintf("sip:pbx%d@%s", i, l.Addr(i))
 		p.at = now
 		if l.cfg.Rate > 0 {
@@ -189,7 +185,7 @@ func (l *Registrants) read(ctx context.Context, c *net.UDPConn) {
 
 // expire sends what is due, again or for the first time.
 func (l *Registrants) expire(now time.Time, p *registrant) {
-	i := l.index(p)
+	i := p.number
 	switch {
 	case p.done:
 		return
@@ -203,12 +199,6 @@ func (l *Registrants) expire(now time.Time, p *registrant) {
 		l.report.Repeats++
 		l.send(now, i)
 	}
-}
-
-func (l *Registrants) index(p *registrant) int {
-	var i int
-	_, _ = fmt.Sscanf(p.contact, "sip:pbx%d@", &i) // written by begin
-	return i
 }
 
 // request sends a new transaction.
