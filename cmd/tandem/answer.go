@@ -15,6 +15,7 @@ import (
 func (c *cli) answerCommand() *cobra.Command {
 	var listen []string
 	var behaviour string
+	var reg registerFlags
 	cmd := &cobra.Command{
 		Use: "answer --listen ADDRESS", Short: "Be a simulated PBX or carrier",
 		Long: `Answers calls by a script until it is interrupted, then prints what it saw. It is the other end for
@@ -24,9 +25,13 @@ trying out a cluster and for load runs. Behaviours:
   instant                                180 and 200 at once
   busy | unavailable | 480 | 603         a final failure; after=TIME delays it
   blackhole | trying | ringing ring=6s   silence at three depths
-  early ring=1s after=2s code=486        183 with SDP, then the final`,
-		Example: "  tandem answer --listen 127.0.0.1:5070\n  tandem answer --listen tcp:127.0.0.1:5070 --behaviour 'busy after=2s'",
-		Args:    arguments(),
+  early ring=1s after=2s code=486        183 with SDP, then the final
+
+With --register it is a PBX that registers: it has its calls from where it registers, at any node. The password
+is one line of standard input.`,
+		Example: "  tandem answer --listen 127.0.0.1:5070\n  tandem answer --listen tcp:127.0.0.1:5070 --behaviour 'busy after=2s'\n" +
+			"  tandem answer --listen 127.0.0.1:5070 --register sip:acme@sip.example.net --node 192.0.2.10:5060 < password.txt",
+		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg := sim.FarEndConfig{CalleeConfig: sim.CalleeConfig{Name: "answer", Role: sim.PBX}}
 			for _, text := range listen {
@@ -49,10 +54,14 @@ trying out a cluster and for load runs. Behaviours:
 			if cfg.Behaviour, err = sim.ParseBehaviour(behaviour); err != nil {
 				return usage("tandem answer --help lists them", "%w", err)
 			}
+			if cfg.Register, err = reg.config(c); err != nil {
+				return err
+			}
 			return c.answer(cmd.Context(), cfg)
 		}),
 	}
 	cmd.Flags().StringSliceVar(&listen, "listen", nil, "address to answer at, [udp:|tcp:|tls:]ip:port")
+	reg.add(cmd)
 	cmd.Flags().StringVar(&behaviour, "behaviour", "answer ring=200ms after=800ms", "what it does with calls")
 	return cmd
 }
@@ -67,6 +76,9 @@ func (c *cli) answer(ctx context.Context, cfg sim.FarEndConfig) error {
 		fmt.Fprintf(c.err, "answering at %s\n", far.Addr(i))
 	}
 	<-ctx.Done()
+	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), unregisterPatience)
+	far.Unregister(leave)
+	cancel()
 	account := far.Account()
 	if err := far.Close(); err != nil {
 		return err

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -25,6 +27,7 @@ type FarEndConfig struct {
 	Listen    []Listen
 	ClientTLS func(serverName string) *tls.Config // for connections back to the SBC; may be nil
 	Loop      *Loop                               // serves the sockets, of UDP only; nil: sockets of package transport
+	Register  *RegisterConfig                     // nil: it is reached at its address
 	Logger    *slog.Logger                        // default: discard
 }
 
@@ -33,6 +36,7 @@ type FarEndConfig struct {
 type FarEnd struct {
 	*endpoint
 	callee *Callee
+	reg    *registering // nil unless it registers
 	cfg    FarEndConfig
 	addrs  []netip.AddrPort
 }
@@ -45,8 +49,32 @@ func StartFarEnd(cfg FarEndConfig) (*FarEnd, error) {
 	if err := f.bind(); err != nil {
 		return nil, fmt.Errorf("far end %s: %w", cfg.Name, err)
 	}
+	if r := cfg.Register; r != nil {
+		t := cmp.Or(cfg.Listen[0].Transport, trunkgroup.UDP)
+		f.reg = newRegistering(f.callee, *r, t, f.addrs[0], time.Now())
+		f.setCore(f.reg)
+	}
 	f.start()
 	return f, nil
+}
+
+// Unregister takes the far end out of the registrar and waits until that is
+// done, or ctx ends. Without a registration it does nothing.
+func (f *FarEnd) Unregister(ctx context.Context) {
+	if f.reg == nil {
+		return
+	}
+	f.do(func(now time.Time) { f.reg.stop(now) })
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for gone := false; !gone; {
+		f.do(func(time.Time) { gone = f.reg.gone() })
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // StartPBX starts a customer's PBX that answers by b on one UDP address.
