@@ -58,7 +58,7 @@ func (o *offload) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	o.cancel = cancel
 	if err := o.sets.Check(); err != nil {
-		o.fail("bans stay in this program", err)
+		o.fail("start", err)
 	}
 	o.done.Go(func() { o.run(ctx) })
 }
@@ -119,7 +119,7 @@ func (o *offload) change(c offloadChange) {
 		err = o.sets.Add(c.prefix, left)
 	}
 	if err != nil {
-		o.fail("the kernel did not take a ban", err)
+		o.fail("change", err)
 	}
 }
 
@@ -135,7 +135,7 @@ func (o *offload) compare(now time.Time) {
 	}
 	have, err := o.sets.Has(prefixes)
 	if err != nil {
-		o.fail("the kernel's sets cannot be read", err)
+		o.fail("compare", err)
 		return
 	}
 	for _, b := range list {
@@ -149,6 +149,6 @@ func (o *offload) fail(what string, err error) {
 	o.failed.Add(1)
 	if now := time.Now(); now.After(o.complain) {
 		o.complain = now.Add(offloadComplaint)
-		o.log.Warn(what, "error", err)
+		o.log.Warn("bans are not in the kernel", "what", what, "error", err)
 	}
 }
