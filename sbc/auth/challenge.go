@@ -29,9 +29,6 @@ func (v *Verifier) Challenge(now time.Time, source netip.Addr, realm string, sta
 	return Challenge(append(b, `, algorithm=`...))
 }
 
-// Size is the length of the value for an algorithm.
-func (c Challenge) Size(algorithm string) int { return len(c) + len(algorithm) }
-
 // Append appends the value for an algorithm.
 func (c Challenge) Append(dst []byte, algorithm string) []byte {
 	return append(append(dst, c...), algorithm...)

@@ -1,6 +1,9 @@
 package b2bua
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -88,37 +91,39 @@ func (s *Shard) challenge(p *Packet, table *trunkgroup.Table, v verdict) {
 	}
 	ch := s.cfg.Verifier.Challenge(s.now, p.Source.Addr().Unmap(), v.realm, v.Outcome == auth.Stale)
 	offer := table.Offer(v.realm)
-	answer := s.challengeOf(p, ch, offer)
+	var buf [512]byte
+	lines := buf[:0]
+	for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA256, trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmMD5} {
+		if offer.Has(algorithm) { // the one preferred first (RFC 8760 2.4)
+			lines = appendChallenge(lines, ch, algorithm)
+		}
+	}
+	var tag [16]byte
+	answer := s.response1(p, 401, "", s.hashTag(&tag, p.Message), lines)
 	if !v.Proven && !p.Transport.Reliable() {
-		excess := len(answer) - len(p.Message.Raw())
-		for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmSHA256} {
-			if less, ok := offer.Without(algorithm); ok && excess > 0 {
-				offer, excess = less, excess-len(challengeHeader)-ch.Size(algorithm)-len(crlf)
-				answer = nil
-			}
-		}
-		if answer == nil {
-			answer = s.challengeOf(p, ch, offer)
-		}
+		answer = shorten(answer, len(p.Message.Raw()), ch, offer)
 	}
 	s.env.Send(replyTo(p), answer, 0)
 }
 
-const (
-	challengeHeader = "WWW-Authenticate: "
-	crlf            = "\r\n"
-)
-
-// challengeOf builds the 401: one header per algorithm, the one preferred first
-// (RFC 8760 2.4).
-func (s *Shard) challengeOf(p *Packet, ch auth.Challenge, offer trunkgroup.Offer) []byte {
-	var buf [512]byte
-	lines := buf[:0]
-	for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA256, trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmMD5} {
-		if offer.Has(algorithm) {
-			lines = append(ch.Append(append(lines, challengeHeader...), algorithm), crlf...)
+// shorten takes challenges out of an answer that is longer than limit, while no
+// user of the realm is left without one.
+func shorten(answer []byte, limit int, ch auth.Challenge, offer trunkgroup.Offer) []byte {
+	for _, algorithm := range [...]string{trunkgroup.AlgorithmSHA512256, trunkgroup.AlgorithmSHA256} {
+		less, ok := offer.Without(algorithm)
+		if !ok || len(answer) <= limit {
+			continue
+		}
+		var buf [256]byte
+		line := appendChallenge(buf[:0], ch, algorithm)
+		if i := bytes.Index(answer, line); i >= 0 {
+			answer, offer = slices.Delete(answer, i, i+len(line)), less
 		}
 	}
-	var tag [16]byte
-	return s.response1(p, 401, "", s.hashTag(&tag, p.Message), lines)
+	return answer
+}
+
+// appendChallenge appends one header line of a 401.
+func appendChallenge(dst []byte, ch auth.Challenge, algorithm string) []byte {
+	return append(ch.Append(append(dst, "WWW-Authenticate: "...), algorithm), "\r\n"...)
 }

@@ -86,7 +86,7 @@ func answeredBy(t *testing.T, ch *digest.Challenge, user, password, domain strin
 }
 
 // datagram is a packet as a UDP listener gives it.
-func datagram(t *testing.T, addr, text string) *Packet {
+func datagram(t testing.TB, addr, text string) *Packet {
 	t.Helper()
 	m, fault := sip.Parse([]byte(text))
 	if fault != nil {
@@ -254,3 +254,30 @@ func TestP11_EveryFailureLooksTheSame(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkStranger is what an INVITE of nobody costs: the digest of a guess, and the 401.
+func BenchmarkStranger(b *testing.B) {
+	for _, size := range []int{1000, 0} { // the second has to leave algorithms out
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			w := newWorldOf(b, "dal-1", "dallas", usersDocument(secretsOf("anna", "pbx.acme.example", trunkgroup.AlgorithmNames()...)))
+			w.s.env = deaf{w}
+			guess := fmt.Sprintf("Authorization: Digest username=%q, realm=\"pbx.acme.example\", nonce=\"x\", uri=\"sip:+13105550123@pbx.acme.example\", "+
+				"algorithm=SHA-256, qop=auth, nc=00000001, cnonce=\"x\", response=\"%064d\"\r\n", "anna", 0)
+			if size == 0 {
+				guess = ""
+			}
+			p := datagram(b, strangerAddr, stranger("pbx.acme.example", size, guess))
+			b.ReportAllocs()
+			for b.Loop() {
+				v := w.s.judge(p, w.table)
+				w.s.challenge(p, w.table, v)
+			}
+		})
+	}
+}
+
+// deaf is a world that forgets what it is told.
+type deaf struct{ *world }
+
+func (deaf) Send(transport.Target, []byte, uint64) {}
+func (deaf) Count(Event)                           {}
