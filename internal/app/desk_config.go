@@ -90,6 +90,7 @@ func documentOf(t *trunkgroup.Table) *trunkgroup.Document {
 
 // questions are the last calls of this node, as they were asked.
 func (d *desk) questions(calls []*recent.Call) iter.Seq2[string, trunkgroup.Query] {
+	realms := realmsOf(d.app.node.Table(), d.app.cfg.SIP.Realm)
 	return func(yield func(string, trunkgroup.Query) bool) {
 		for _, c := range calls {
 			transport, err := trunkgroup.ParseTransport(c.Transport)
@@ -97,7 +98,7 @@ func (d *desk) questions(calls []*recent.Call) iter.Seq2[string, trunkgroup.Quer
 				continue
 			}
 			q := trunkgroup.Query{
-				Site: c.Site, Realm: d.app.cfg.SIP.Realm, Username: c.Username, Called: []byte(c.Called),
+				Site: c.Site, Realm: cmp.Or(realms[c.Username], d.app.cfg.SIP.Realm), Username: c.Username, Called: []byte(c.Called),
 				Source:    trunkgroup.SourceKey{Local: c.Local, Source: c.Source, Transport: transport},
 				Normalise: number.Normalise, Code: number.Code, Portability: number.Portability,
 			}
