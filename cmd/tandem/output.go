@@ -21,7 +21,7 @@ func (t *table) write(w io.Writer) error {
 	fmt.Fprintln(tw, strings.Join(t.head, "\t"))
 	for _, r := range t.rows {
 		for i, cell := range r {
-			if cell == "" {
+			if r[i] = printable(cell); cell == "" {
 				r[i] = "-"
 			}
 		}
