@@ -1,0 +1,87 @@
+package trunkgroup
+
+import (
+	"fmt"
+	"strings"
+)
+
+// plan tells the try-order of one group in this site, and which peer sites
+// could take the call over.
+func (e *explainer) plan(g *Group) {
+	if e.q.Sticks != nil && e.q.Affinity != "" {
+		e.q.Draw.Affinity, e.q.Draw.Remembered = 0, ""
+		if g.AffinityHeader != "" {
+			e.q.Draw.Affinity, e.q.Draw.Remembered = e.q.Sticks(g, e.q.Affinity)
+			e.elsewhere(g)
+		}
+	}
+	order := Plan(nil, g, e.q.Site, e.v, e.q.Draw)
+	dialable := 0
+	for _, c := range order {
+		line := OrderLine{
+			Group: g.Name, Member: c.Member.ID, Site: e.q.Site,
+			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
+		}
+		if c.Binding != nil {
+			line.Contact = c.Binding.Contact
+		}
+		if g.CountsSessions() {
+			n := e.v.sessions(slot{member: c.Member, binding: c.Binding}, g.Sessions)
+			line.Sessions = &n
+		}
+		switch {
+		case c.Dialable:
+			line.Addr = c.Addr.String()
+			dialable++
+		case c.Member.Addr.IsValid():
+			line.Addr = c.Member.Addr.String()
+		}
+		e.out.Order = append(e.out.Order, line)
+	}
+	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g), dialable, len(order)-dialable)
+	if e.v.Panic[e.q.Site] {
+		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
+	}
+	for _, peer := range e.t.PeerSites(e.q.Site) {
+		if members := g.At(peer); len(members) > 0 {
+			e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
+		}
+	}
+}
+
+// elsewhere says when the far end that the call sticks to is at a peer site.
+func (e *explainer) elsewhere(g *Group) {
+	site := e.v.SiteOf(e.t, g, e.q.Draw.Remembered)
+	if site != "" && site != e.q.Site {
+		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
+			g.AffinityHeader, e.q.Draw.Remembered, site)
+	}
+}
+
+// method names what orders the members of a group for this call.
+func (e *explainer) method(g *Group) string {
+	switch {
+	case e.q.Draw.Remembered != "":
+		return fmt.Sprintf("%s, after %q, whom the value of %s was sent to", LeastSessions, e.q.Draw.Remembered, g.AffinityHeader)
+	case e.q.Draw.Affinity != 0:
+		return fmt.Sprintf("%s, since %s has a value", LeastSessions, g.AffinityHeader)
+	case g.AffinityHeader != "":
+		return fmt.Sprintf("%s, without %s", g.Method, g.AffinityHeader)
+	}
+	return g.Method.String()
+}
+
+// census counts members by state.
+func (e *explainer) census(members []*Member) string {
+	var counts [len(stateNames)]int
+	for _, m := range members {
+		counts[e.v.States[m.Index]]++
+	}
+	var parts []string
+	for state, n := range counts {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, State(state)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
