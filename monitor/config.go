@@ -38,6 +38,10 @@ type Config struct {
 	// Resolve gives the present addresses of a member by name, in the order to try them. Optional.
 	Resolve func(*trunkgroup.Member) []netip.AddrPort
 
+	// Carriers gives the addresses that calls on our registrations come from; every View gets them. Optional.
+	Carriers func(*trunkgroup.Table) [][]netip.AddrPort
+	// Lapsed says why our registration at a member has failed, and since when; empty when it has not. Optional.
+	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
 	// Registry knows the far ends of members that register; every View gets it. Optional.
 	Registry trunkgroup.Registry
 	// Sessions counts the calls of far ends; every View gets it. Optional.

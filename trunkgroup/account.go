@@ -24,7 +24,8 @@ type AccountSpec struct {
 	// Trust says whose INVITEs to our contact are taken for the carrier's:
 	// "registrar" (default), the addresses of the registrar and of the member, or
 	// "token", whoever knows the contact.
-	Trust string `yaml:"trust,omitempty" json:"trust,omitempty"`
+	Trust    string `yaml:"trust,omitempty" json:"trust,omitempty"`
+	Required bool   `yaml:"required,omitempty" json:"required,omitempty"` // no call goes to the member while its registration has failed
 }
 
 // Account is the compiled account of a member.
@@ -40,7 +41,12 @@ type Account struct {
 	Registrar    Registrar
 	Expires      time.Duration // what a REGISTER asks for
 	TrustToken   bool          // an INVITE to our contact is the carrier's wherever it comes from
+	Required     bool          // no call goes to the member while its registration has failed
 }
+
+// CauseNotRegistered is the cause of a carrier's member that takes no calls while we are
+// not registered there.
+const CauseNotRegistered = "not_registered"
 
 // Registrar is where REGISTERs of an account go; the zero value is the member itself.
 type Registrar struct {
@@ -75,7 +81,7 @@ func compileAccount(s *AccountSpec, transport Transport) *Account {
 	a := &Account{
 		AOR: aor, User: user, Host: host, Username: cmp.Or(s.Username, user), Realm: s.Realm,
 		HA1MD5: strings.ToLower(s.HA1MD5), HA1SHA256: strings.ToLower(s.HA1SHA256), HA1SHA512256: strings.ToLower(s.HA1SHA512256),
-		Register: s.Register, Expires: s.Expires.or(defaultAccountExpires), TrustToken: s.Trust == "token",
+		Register: s.Register, Expires: s.Expires.or(defaultAccountExpires), TrustToken: s.Trust == "token", Required: s.Required,
 	}
 	if s.Registrar != "" {
 		a.Registrar, _ = parseRegistrar(s.Registrar, transport)
@@ -190,7 +196,7 @@ func (v *validator) accountRegistrar(at string, m *MemberSpec) {
 		for _, k := range []struct {
 			set bool
 			key string
-		}{{a.Registrar != "", "registrar"}, {a.Expires != 0, "expires"}, {a.Trust != "", "trust"}} {
+		}{{a.Registrar != "", "registrar"}, {a.Expires != 0, "expires"}, {a.Trust != "", "trust"}, {a.Required, "required"}} {
 			if k.set {
 				v.faults.add(at+"."+k.key, "means nothing without register", "add register: true, or take it out")
 			}

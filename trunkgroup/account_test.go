@@ -117,3 +117,22 @@ func TestExplainCallsOnRegistrations(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// TestRequiredRegistration: a member that wants one gets no call while it has failed,
+// monitored or not, in panic too.
+func TestRequiredRegistration(t *testing.T) {
+	table, err := Compile(accountDocument(AccountSpec{AOR: "sip:100@carrier.example", Realm: "r", HA1MD5: someHash, Register: true, Required: true}),
+		Version{Cluster: "test", Generation: 1, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := NewView(table)
+	v.Addrs[0] = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:5060")}
+	if p := Plan(nil, table.Groups()[0], "dallas", v, Draw{}); len(p) != 1 || !p[0].Dialable {
+		t.Errorf("%+v", p)
+	}
+	v.Lapsed, v.Panic["dallas"] = []bool{true}, true
+	if p := Plan(nil, table.Groups()[0], "dallas", v, Draw{}); len(p) != 1 || p[0].Dialable || p[0].Cause != CauseNotRegistered {
+		t.Errorf("%+v", p)
+	}
+}

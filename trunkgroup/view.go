@@ -14,6 +14,9 @@ type View struct {
 	// Carriers are the addresses that a member with a registered account calls from:
 	// its own and its registrar's. Nil: nobody has resolved them.
 	Carriers [][]netip.AddrPort
+	// Lapsed are the members that take no calls because our registration there has
+	// failed. Nil: none.
+	Lapsed []bool
 	// Registry knows the far ends of registration members; nil knows none.
 	Registry Registry
 	// Sessions counts the calls of far ends; nil counts none.
@@ -66,6 +69,8 @@ func (v *View) dialable(m *Member, panicking bool) string {
 		return Disabled.String()
 	case s.Administrative():
 		return s.String()
+	case v.Lapsed != nil && v.Lapsed[m.Index]:
+		return CauseNotRegistered
 	case m.Registration != nil:
 		return "" // each binding answers for itself
 	case len(v.Addrs[m.Index]) == 0:

@@ -41,7 +41,9 @@ type accounts struct {
 	table   *trunkgroup.Table
 	nodes   []verdict.Node
 	answers []accountAnswer
-	rivals  []string // members whose account another node has registered
+	rivals  []string                          // members whose account another node has registered
+	own     map[string]accountWord            // by member: what this node said last
+	others  map[string]map[string]accountWord // by member, then node: what the other nodes did
 
 	owners accountOwners       // of here on the goroutine's alone
 	held   map[string]*account // by member
@@ -76,6 +78,8 @@ type accountWorld interface {
 	registrar(m *trunkgroup.Member) []netip.AddrPort
 	// tell lets the other nodes know of a registration; nil that it is none of this node's.
 	tell(member string, value []byte)
+	// heard tells that a registration, of whatever node, may have changed.
+	heard()
 	// alarm raises the alarm, or clears it with an empty detail.
 	alarm(detail string)
 }
@@ -84,7 +88,8 @@ func newAccounts(node, site string, world accountWorld, now time.Time, log *slog
 	return &accounts{
 		node: node, world: world, log: log, start: now, wake: make(chan struct{}, 1),
 		nodes: []verdict.Node{{Name: node, Site: site}},
-		held:  make(map[string]*account), going: make(map[*account]bool), done: make(chan struct{}),
+		own:   make(map[string]accountWord), others: make(map[string]map[string]accountWord),
+		held: make(map[string]*account), going: make(map[*account]bool), done: make(chan struct{}),
 	}
 }
 
@@ -125,13 +130,28 @@ func (s *accounts) see(nodes []verdict.Node) {
 
 // changed hears of registrations at other nodes.
 func (s *accounts) changed(list []soft.Change) {
+	heard := false
+	s.mu.Lock()
 	for _, c := range list {
-		if c.Kind == soft.KindAccount && c.Reason == soft.Put {
-			s.mu.Lock()
-			s.rivals = append(s.rivals, c.Key)
-			s.mu.Unlock()
-			s.poke()
+		if c.Kind != soft.KindAccount {
+			continue
 		}
+		heard = true
+		told, err := readTold(c.Value)
+		if c.Reason != soft.Put || err != nil {
+			delete(s.others[c.Key], c.Owner)
+			continue
+		}
+		if s.others[c.Key] == nil {
+			s.others[c.Key] = make(map[string]accountWord)
+		}
+		s.others[c.Key][c.Owner] = accountWord{told, c.Since, c.Owner}
+		s.rivals = append(s.rivals, c.Key)
+	}
+	s.mu.Unlock()
+	if heard {
+		s.world.heard()
+		s.poke()
 	}
 }
 
@@ -244,6 +264,9 @@ func moved(was, is *trunkgroup.Member) bool {
 
 func (s *accounts) drop(key string) {
 	delete(s.held, key)
+	s.mu.Lock()
+	delete(s.own, key)
+	s.mu.Unlock()
 	s.world.tell(key, nil)
 }
 

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster/soft"
-	"github.com/tandem-sbc/tandem/monitor/metrics"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/sbc"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
-	"github.com/tandem-sbc/tandem/sbc/uac"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -103,18 +101,13 @@ func (w *watch) carriers(t *trunkgroup.Table) (list [][]netip.AddrPort) {
 	return list
 }
 
-// accountMetrics lists this node's registrations for a scrape.
-func (w *watch) accountMetrics() []metrics.Account {
-	var list []metrics.Account
-	w.app.soft.Do(func(_ time.Time, store *soft.Store) {
-		store.Each(soft.KindAccount, func(e soft.Entry) bool {
-			if e.Owner == w.app.cfg.Name {
-				if told, err := readTold(e.Value); err == nil {
-					list = append(list, metrics.Account{Member: e.Key, Registered: told.State == uac.Registered.String(), Failures: told.Failures})
-				}
-			}
-			return true
-		})
-	})
-	return list
+// lapsed implements monitor.Config.Lapsed.
+func (w *watch) lapsed(m *trunkgroup.Member) (reason string, since time.Time) {
+	if w.app.accounts == nil {
+		return "", time.Time{}
+	}
+	return w.app.accounts.lapsed(m.Key)
 }
+
+// heard implements accountWorld: members that want a registration may come or go.
+func (w *watch) heard() { w.monitor.Resolved() }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tandem-sbc/tandem/monitor/metrics"
 	"github.com/tandem-sbc/tandem/sbc/uac"
 )
 
@@ -77,7 +78,66 @@ func (s *accounts) share(now time.Time, key string, a *account, st *uac.Status) 
 	if err != nil {
 		return // never: numbers and texts
 	}
+	s.mu.Lock()
+	s.own[key] = accountWord{told, now, s.node}
+	s.mu.Unlock()
 	s.world.tell(key, value)
+	s.world.heard()
+}
+
+// accountWord is what a node said of a registration.
+type accountWord struct {
+	toldAccount
+	at   time.Time // when it said so, by this node's clock
+	node string
+}
+
+// moment returns an instant that was told in seconds from the telling; nil for none.
+func (w *accountWord) moment(seconds *float64) *time.Time {
+	if seconds == nil {
+		return nil
+	}
+	t := w.at.Add(time.Duration(*seconds * float64(time.Second))).Truncate(time.Millisecond)
+	return &t
+}
+
+// word is what is said of a member's registration: by this node where it keeps it,
+// else by whoever said something last.
+func (s *accounts) word(member string) (word accountWord, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if word, ok = s.own[member]; ok {
+		return word, true
+	}
+	for _, w := range s.others[member] {
+		if !ok || w.at.After(word.at) {
+			word, ok = w, true
+		}
+	}
+	return word, ok
+}
+
+// lapsed says why a member's registration has failed, and since when: by the word of
+// the node that keeps it. While nobody has said anything of it, it has not.
+func (s *accounts) lapsed(member string) (reason string, since time.Time) {
+	word, ok := s.word(member)
+	if !ok || word.State != uac.Failed.String() {
+		return "", time.Time{}
+	}
+	if at := word.moment(word.Since); at != nil {
+		since = *at
+	}
+	return word.Reason, since
+}
+
+// metrics lists this node's registrations for a scrape.
+func (s *accounts) metrics() (list []metrics.Account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for member, w := range s.own {
+		list = append(list, metrics.Account{Member: member, Registered: w.State == uac.Registered.String(), Failures: w.Failures})
+	}
+	return list
 }
 
 // hostOf is what stands behind the user of a URI.

@@ -195,10 +195,12 @@ func (n *accountNode) tell(member string, value []byte) {
 	n.told[member] = told
 	for _, o := range n.w.nodes {
 		if o != n && !o.dead {
-			o.s.changed([]soft.Change{{Entry: soft.Entry{Kind: soft.KindAccount, Key: member}, Reason: soft.Put}})
+			o.s.changed([]soft.Change{{Entry: soft.Entry{Kind: soft.KindAccount, Key: member, Owner: n.name, Value: value, Since: n.w.now}, Reason: soft.Put}})
 		}
 	}
 }
+
+func (n *accountNode) heard() {}
 
 func (n *accountNode) alarm(detail string) { n.alarmed = detail }
 
@@ -321,8 +323,18 @@ func TestLapseIsAlarming(t *testing.T) {
 	if told := n.told["carrier/dal"]; told.State != "failed" || told.Next == nil || told.Failures < 3 {
 		t.Errorf("%+v", told)
 	}
+	for _, o := range w.nodes { // all nodes know, for members that want their registration
+		if reason, since := o.s.lapsed("carrier/dal"); reason == "" || since.IsZero() || since.After(w.now) {
+			t.Errorf("%s: lapsed %q since %s", o.name, reason, since)
+		}
+	}
 	w.silent = false
 	w.run(10 * time.Minute)
+	for _, o := range w.nodes {
+		if reason, _ := o.s.lapsed("carrier/dal"); reason != "" {
+			t.Errorf("%s: lapsed %q", o.name, reason)
+		}
+	}
 	if n.alarmed != "" || n.told["carrier/dal"].State != "registered" {
 		t.Errorf("alarm %q, %+v", n.alarmed, n.told)
 	}

@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"time"
 
-	"github.com/tandem-sbc/tandem/cluster/soft"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -17,27 +15,17 @@ func (d *desk) Accounts(context.Context) (admin.AccountList, error) {
 	if board == nil {
 		return out, nil
 	}
-	told := make(map[string]soft.Entry)
-	d.app.soft.Do(func(_ time.Time, store *soft.Store) {
-		store.Each(soft.KindAccount, func(e soft.Entry) bool {
-			if was, ok := told[e.Key]; !ok || e.Since.After(was.Since) {
-				told[e.Key] = e
-			}
-			return true
-		})
-	})
 	for _, m := range board.Table.Members() {
 		if m.Account != nil {
-			e, ok := told[m.Key]
-			out.Accounts = append(out.Accounts, accountLine(m, e, ok))
+			w, ok := d.app.accounts.word(m.Key)
+			out.Accounts = append(out.Accounts, accountLine(m, &w, ok))
 		}
 	}
 	return out, nil
 }
 
-func accountLine(m *trunkgroup.Member, e soft.Entry, known bool) admin.Account {
+func accountLine(m *trunkgroup.Member, w *accountWord, known bool) admin.Account {
 	a := admin.Account{Member: m.Key, Site: m.Site, AOR: m.Account.AOR, Username: m.Account.Username, Realm: m.Account.Realm}
-	told, err := readTold(e.Value)
 	switch {
 	case !m.Account.Register:
 		a.State, a.Reason = "off", "answers challenges, without a registration"
@@ -45,18 +33,11 @@ func accountLine(m *trunkgroup.Member, e soft.Entry, known bool) admin.Account {
 	case m.Disabled:
 		a.State, a.Reason = "off", "the member is disabled"
 		return a
-	case !known || err != nil:
+	case !known:
 		a.State, a.Reason = "waiting", "no node has it now: one of the member's site takes it within seconds"
 		return a
 	}
-	at := func(seconds *float64) *time.Time {
-		if seconds == nil {
-			return nil
-		}
-		t := e.Since.Add(time.Duration(*seconds * float64(time.Second))).Truncate(time.Millisecond)
-		return &t
-	}
-	a.State, a.Reason, a.Node, a.Registrar, a.Contact, a.Failures = told.State, told.Reason, e.Owner, told.Registrar, told.Contact, told.Failures
-	a.Since, a.Until, a.Next = at(told.Since), at(told.Until), at(told.Next)
+	a.State, a.Reason, a.Node, a.Registrar, a.Contact, a.Failures = w.State, w.Reason, w.node, w.Registrar, w.Contact, w.Failures
+	a.Since, a.Until, a.Next = w.moment(w.Since), w.moment(w.Until), w.moment(w.Next)
 	return a
 }

@@ -41,10 +41,11 @@ type doors struct {
 	untold   atomic.Uint64             // bans that found no room in the soft state
 	made     map[string]*atomic.Uint64 // automatic bans of this node, by reason
 
-	mu    sync.Mutex
-	judge *guard.Judge // under mu
-	table *trunkgroup.Table
-	addrs [][]netip.AddrPort // of members, as the guard knows them
+	mu       sync.Mutex
+	judge    *guard.Judge // under mu
+	table    *trunkgroup.Table
+	addrs    [][]netip.AddrPort // of members, as the guard knows them
+	carriers [][]netip.AddrPort // the same of registrars
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -128,8 +129,9 @@ func (d *doors) run(ctx context.Context) {
 // stranger and is one of them is none any more.
 func (d *doors) use(t *trunkgroup.Table, v *trunkgroup.View) {
 	d.mu.Lock()
-	same := d.table == t && slices.EqualFunc(d.addrs, v.Addrs, slices.Equal[[]netip.AddrPort])
-	d.table, d.addrs = t, v.Addrs
+	same := d.table == t && slices.EqualFunc(d.addrs, v.Addrs, slices.Equal[[]netip.AddrPort]) &&
+		slices.EqualFunc(d.carriers, v.Carriers, slices.Equal[[]netip.AddrPort])
+	d.table, d.addrs, d.carriers = t, v.Addrs, v.Carriers
 	d.mu.Unlock()
 	if same {
 		return

@@ -61,7 +61,7 @@ func sources(a *App) metrics.Sources {
 		s.Connections = func() metrics.Connections { return connections(a.server.Transport()) }
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
 		s.Registrations = a.registrationMetrics
-		s.Accounts = func() []metrics.Account { return a.watch.accountMetrics() }
+		s.Accounts = func() []metrics.Account { return a.accounts.metrics() }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}

@@ -88,7 +88,7 @@ func newWatch(a *App, build string) (*watch, error) {
 			}
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
-		Registry: a.regs.index, Sessions: a.sessions,
+		Carriers: w.carriers, Lapsed: w.lapsed, Registry: a.regs.index, Sessions: a.sessions,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
 		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
 		Logger: a.log.With("component", "monitor"),
@@ -155,11 +155,9 @@ func (w *watch) board(b *verdict.Board) {
 		w.meter.table(b.Table)
 		w.app.frauds.use(b.Table)
 		w.app.limits.table(b.Table)
-		view := *b.View
-		view.Carriers = w.carriers(b.Table)
-		w.app.doors.use(b.Table, &view)
+		w.app.doors.use(b.Table, b.View)
 		w.app.sessions.Publish(b.Table)
-		w.server.Publish(b.Table, &view)
+		w.server.Publish(b.Table, b.View)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
 		w.hush()

@@ -64,6 +64,10 @@ type Input struct {
 	Registry trunkgroup.Registry
 	// Sessions counts the calls of far ends.
 	Sessions trunkgroup.SessionCounter
+	// Carriers gives the addresses that calls on our registrations come from.
+	Carriers func(*trunkgroup.Table) [][]netip.AddrPort
+	// Lapsed says why our registration at a member has failed, and since when; empty when it has not.
+	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
 	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
 	Suspect map[Key]Held
 	// PanicShare of a site's members, 0 for the default.
@@ -80,6 +84,9 @@ func Build(in Input) *Board {
 		Needed: make(map[string]Knob),
 	}
 	b.View.Registry, b.View.Sessions = in.Registry, in.Sessions
+	if in.Carriers != nil {
+		b.View.Carriers = in.Carriers(in.Table)
+	}
 	if in.Knobs != nil {
 		b.Until = in.Knobs.Deadline()
 	}
@@ -98,6 +105,7 @@ func Build(in Input) *Board {
 	for i := range b.Members {
 		s := &b.Members[i]
 		b.View.Addrs[i] = s.addrs(b.View.Panic[s.Member.Site], b.View.Addrs[i], &in)
+		b.lapse(&in, s)
 		s.overrule(&in, b.Drained)
 		b.View.States[i] = s.State
 		if s.Weight.Member != "" {
@@ -129,6 +137,23 @@ func (b *Board) status(in *Input, m *trunkgroup.Member) Status {
 	}
 	s.combine()
 	return s
+}
+
+// lapse takes a member out that wants a registration which has failed.
+func (b *Board) lapse(in *Input, s *Status) {
+	m := s.Member
+	if in.Lapsed == nil || m.Account == nil || !m.Account.Required {
+		return
+	}
+	reason, since := in.Lapsed(m)
+	if reason == "" {
+		return
+	}
+	s.State, s.Reason, s.Since = trunkgroup.Down, "not registered at the carrier: "+reason, since
+	if b.View.Lapsed == nil {
+		b.View.Lapsed = make([]bool, len(b.Members))
+	}
+	b.View.Lapsed[m.Index] = true
 }
 
 func (in *Input) resolved(m *trunkgroup.Member) []netip.AddrPort {
