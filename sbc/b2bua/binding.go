@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -114,16 +115,9 @@ func withUser(uri, user string) string {
 	if !found {
 		_, rest, _ = strings.Cut(uri, ":")
 	}
-	out := u.Scheme + ":" + user + "@"
-	for i, part := range strings.Split(rest, ";") {
-		switch {
-		case i == 0:
-			out += part
-		case !strings.EqualFold(part, "bnc"):
-			out += ";" + part
-		}
-	}
-	return out
+	parts := strings.Split(rest, ";")
+	params := slices.DeleteFunc(parts[1:], func(p string) bool { return strings.EqualFold(p, "bnc") })
+	return u.Scheme + ":" + user + "@" + strings.Join(append(parts[:1], params...), ";")
 }
 
 // hostOf is the host of an AOR, by which the far end's users are known.
