@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/internal/config"
 	"github.com/tandem-sbc/tandem/sbc/guard"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -157,9 +158,17 @@ func (d *doors) offended(o guard.Offence) {
 	}
 }
 
+// peer tells whether an address is another node's.
+func (d *doors) peer(a netip.Addr) bool {
+	return slices.ContainsFunc(d.app.node.Peers(), func(p interconnect.Peer) bool {
+		at, err := netip.ParseAddrPort(p.Address)
+		return err == nil && at.Addr().Unmap() == a.Unmap()
+	})
+}
+
 // judged bans who has done too much.
 func (d *doors) judged(now time.Time, o guard.Offence) {
-	if d.guard.Exempt(o.Source, now) {
+	if d.guard.Exempt(o.Source, now) || d.peer(o.Source) {
 		return
 	}
 	if _, already := d.guard.Banned(o.Source, now); already {
