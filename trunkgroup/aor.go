@@ -5,10 +5,11 @@ const maxAOR = 256
 
 // CalledMember returns the member that a customer's call reaches by its address
 // of record, sip:user@host with the host in any case: one of the customer's own
-// groups, for an AOR is no door to somebody else's PBX. It returns nil
-// when there is none, and does not allocate.
+// groups, for an AOR is no door to somebody else's PBX. An emergency
+// number is a number, whoever may have registered as its user. It returns nil
+// when there is no such member, and does not allocate.
 func (t *Table) CalledMember(customer *Group, user, host []byte) *Member {
-	if customer == nil || len(t.aors) == 0 || len(user) == 0 || len(user)+len(host) > maxAOR {
+	if customer == nil || len(t.aors) == 0 || EmergencyNumber(user) || len(user) == 0 || len(user)+len(host) > maxAOR {
 		return nil
 	}
 	var buf [maxAOR + 8]byte
@@ -24,6 +25,16 @@ func (t *Table) CalledMember(customer *Group, user, host []byte) *Member {
 		return nil
 	}
 	return m
+}
+
+// EmergencyNumber reports whether a number, in the form that the numbering policy
+// gave it, is one that no limit applies to (DEC-17).
+func EmergencyNumber(number []byte) bool {
+	switch string(number) {
+	case "911", "112", "999", "000":
+		return true
+	}
+	return false
 }
 
 // MayCallOut tells whether callers known by this group may reach the PSTN. The

@@ -6,7 +6,10 @@ import (
 )
 
 func TestR03_CalledMember(t *testing.T) {
-	table := compile(t, registrationDocument())
+	d := registrationDocument()
+	rooms := &d.TrunkGroups[5].Members
+	*rooms = append(*rooms, MemberSpec{ID: "nine", Registration: &RegistrationSpec{AOR: "sip:911@sip.local", Users: []string{"rooms"}}})
+	table := compile(t, d)
 	in, out, other := table.Group("initech-in"), table.Group("initech-out"), table.Group("umbrella-out")
 	for _, c := range []struct {
 		customer   *Group
@@ -22,6 +25,7 @@ func TestR03_CalledMember(t *testing.T) {
 		{table.Group("acme-out"), "Conference", "sip.local", ""}, // of a group without a customer
 		{nil, "Conference", "sip.local", ""},
 		{out, "", "sip.local", ""},
+		{out, "911", "sip.local", ""}, // DEC-17: no PBX stands between a caller and help
 		{out, strings.Repeat("x", 300), "sip.local", ""},
 	} {
 		got := ""

@@ -15,11 +15,7 @@ const emergencyRoom = 2
 // emergencyNumber reports whether a number, in the form that the numbering
 // policy gave it, is one that no limit applies to (DEC-17).
 func emergencyNumber(e164 []byte) bool {
-	switch string(e164) {
-	case "911", "112", "999", "000":
-		return true
-	}
-	return false
+	return trunkgroup.EmergencyNumber(e164)
 }
 
 // emergencyUser reports whether the user of a Request-URI is an emergency number

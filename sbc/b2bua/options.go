@@ -1,6 +1,7 @@
 package b2bua
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -154,12 +155,7 @@ func (a *availability) ownPBXs(customer *trunkgroup.Group) (why string) {
 
 // any tells whether one of the groups takes calls.
 func (a *availability) any(groups []*trunkgroup.Group) bool {
-	for _, g := range groups {
-		if a.serves(g) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(groups, a.serves)
 }
 
 func (a *availability) serves(g *trunkgroup.Group) bool {

@@ -56,7 +56,7 @@ func newCheckedCall(t *rapid.T) *checkedCall {
 		Handoff: rapid.Bool().Draw(t, "handoff"), HandoffOn: codes.Draw(t, "handoff_on"),
 		MaxAttempts: rapid.IntRange(0, 4).Draw(t, "max_attempts"),
 		Exhausted:   rapid.SampledFrom([]int{0, 480, 503}).Draw(t, "exhausted"),
-		PeerFirst: rapid.Bool().Draw(t, "peer_first"),
+		PeerFirst:   rapid.Bool().Draw(t, "peer_first"),
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "targets") {
 		cfg.Targets = append(cfg.Targets, Target{
