@@ -18,6 +18,7 @@ func (b *callBook) metrics() metrics.Soft {
 		Frames: map[string]uint64{"queue_full": full, "unreadable": refused, "gap": st.Gaps},
 		Closed: b.closed.Load(), Unknown: b.unknown.Load(),
 	}
+	_, m.Lost["unshared"] = b.app.sessions.Stats()
 	for kind, n := range st.Entries {
 		m.Entries[kind.String()] = n
 	}
