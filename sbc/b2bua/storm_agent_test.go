@@ -20,6 +20,10 @@ type agent struct {
 	client  map[string]*ask    // our requests, by branch
 	server  map[string]*served // theirs, by branch and method
 	n       int
+	// says is the address that it believes to have, asked whom its NAT lets in;
+	// nil without a NAT.
+	says  string
+	asked map[string]bool
 }
 
 // ask is a client transaction.
@@ -42,7 +46,7 @@ type served struct {
 
 func newAgent(w *storm, addr string) *agent {
 	return &agent{
-		w: w, addr: addr, mute: map[string]bool{}, parties: map[string]*party{}, client: map[string]*ask{}, server: map[string]*served{},
+		w: w, addr: addr, says: addr, mute: map[string]bool{}, parties: map[string]*party{}, client: map[string]*ask{}, server: map[string]*served{},
 	}
 }
 
@@ -50,6 +54,9 @@ func (a *agent) send(to, text string) {
 	_, id, _ := strings.Cut(text, "Call-ID: ")
 	id, _, _ = strings.Cut(id, "\r\n")
 	if !a.mute[id] {
+		if a.asked != nil {
+			a.asked[to] = true
+		}
 		a.w.datagram(a.addr, to, []byte(text))
 	}
 }
@@ -91,7 +98,7 @@ func (a *agent) repeat(q *ask, gap, left time.Duration) {
 func (a *agent) respond(req *sip.Message, code int, tag, body string) string {
 	via := req.TopVia()
 	to := fmt.Sprintf("%s:%d", via.Host, via.Port)
-	extra := "Contact: <sip:ua@" + a.addr + ">\r\n"
+	extra := "Contact: <sip:ua@" + a.says + ">\r\n"
 	var ct []byte
 	if body != "" {
 		ct = []byte("application/sdp")

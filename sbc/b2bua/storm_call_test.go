@@ -17,6 +17,9 @@ func (w *storm) place(a *agent, node *stormNode, n int) {
 	a.parties[p.callID] = p
 	w.placed = append(w.placed, p)
 	in := invite{callID: p.callID, branch: p.branch, from: p.tag, host: a.addr, called: "+12145550" + strconv.Itoa(100+n%100)}
+	if w.chance(w.weather.registered) {
+		in.called = stormRooms
+	}
 	if p.offered {
 		in.body = offer
 	}

@@ -34,6 +34,10 @@ func TestStorm(t *testing.T) {
 		{"the link is cut", calm, (*storm).oneIsCut},
 		{"a node stops", weather{cancels: 0.3, odd: 0.1, lose: 0.03}, (*storm).oneStops},
 		{"garbled", weather{cancels: 0.3, odd: 0.2, garble: 0.1}, nil},
+		{"registered", weather{cancels: 0.3, odd: 0.1, registered: 0.8}, nil},
+		{"registered, reordered", weather{cancels: 0.3, odd: 0.1, late: 0.2, double: 0.1, registered: 0.8}, nil},
+		{"registered, lossy", weather{cancels: 0.3, odd: 0.1, lose: 0.1, late: 0.05, double: 0.05, registered: 0.8}, nil},
+		{"registered, troubles", weather{cancels: 0.3, odd: 0.1, registered: 0.8}, (*storm).troubles},
 		{"all of it", weather{cancels: 0.3, odd: 0.1, lose: 0.05, late: 0.05, double: 0.05, vanish: 0.02}, (*storm).troubles},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,6 +161,11 @@ func (w *storm) check(troubled bool) {
 			if p := a.parties[id]; !p.caller && !a.mute[id] && w.weather.garble == 0 {
 				w.checkCallee(p, attempts, calm, troubled)
 			}
+		}
+	}
+	for _, b := range w.bindings {
+		if len(w.agents[b.Addr.String()].parties) == 0 {
+			w.fault("nobody called the far end %s", b.ID)
 		}
 	}
 	for _, n := range w.nodes {

@@ -111,7 +111,7 @@ func (d *line1) write(method string, seq uint32, branch, body string) string {
 	}
 	return method + " " + d.target + " SIP/2.0\r\nVia: SIP/2.0/UDP " + p.a.addr + ";branch=" + branch + "\r\nMax-Forwards: 70\r\nFrom: " + us +
 		"\r\nTo: " + them + "\r\nCall-ID: " + p.callID + "\r\nCSeq: " + strconv.Itoa(int(seq)) + " " + method +
-		"\r\nContact: <sip:ua@" + p.a.addr + ">\r\n" + ct + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+		"\r\nContact: <sip:ua@" + p.a.says + ">\r\n" + ct + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 }
 
 // to is where requests of the dialog go: the node of its Contact, or now and

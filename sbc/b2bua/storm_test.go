@@ -40,6 +40,8 @@ type storm struct {
 	traced  string // Call-ID whose messages are traced, "*" for all
 	faults  []string
 	placed  []*party
+	// bindings of far ends that register.
+	bindings []*trunkgroup.Binding
 }
 
 // weather says what happens to datagrams and how users behave.
@@ -49,6 +51,8 @@ type weather struct {
 	garble float64
 	// manners: how often users do odd things, 0 never to 1 often.
 	cancels, odd, vanish float64
+	// registered: how often the far end that is called is one that registers.
+	registered float64
 }
 
 // link is the stream between two nodes. down is when it was cut.
@@ -99,6 +103,7 @@ func stormDocument() *trunkgroup.Document {
 					{ID: "ash", Site: "ashburn", Address: "192.0.2.74:5060"},
 				},
 			},
+			stormGroup(),
 		},
 	}
 }
@@ -125,6 +130,9 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 		carrierAddr, "192.0.2.74:5060", "198.51.100.10:5060", "198.51.100.11:5060", "198.51.100.74:5060", "198.51.100.75:5060",
 	} {
 		w.agents[addr] = newAgent(w, addr)
+	}
+	if weather.registered > 0 {
+		w.register()
 	}
 	return w
 }
@@ -209,7 +217,9 @@ func (w *storm) datagram(from, to string, b []byte) {
 
 func (w *storm) arrive(from, to string, m *sip.Message) {
 	if a := w.agents[to]; a != nil {
-		a.receive(from, m)
+		if a.asked == nil || a.asked[from] {
+			a.receive(from, m)
+		}
 		return
 	}
 	if n := w.nodeAt(to); n != nil && !n.dead {
@@ -292,7 +302,7 @@ func (n *stormNode) Send(t transport.Target, b []byte, ref uint64) {
 	n.w.datagram(n.addr, t.Addr.String(), b)
 }
 
-func (n *stormNode) Routing() (*trunkgroup.Table, *trunkgroup.View) { return n.w.table, n.w.view }
+func (n *stormNode) Routing() (*trunkgroup.Table, *trunkgroup.View) { return n.w.table, n.view() }
 func (n *stormNode) Random() uint64                                 { return n.rng.Uint64() }
 func (n *stormNode) Turn(g *trunkgroup.Group) uint64                { n.turns[g.Name]++; return n.turns[g.Name] }
 
