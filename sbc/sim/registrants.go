@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -135,6 +137,7 @@ func (l *Registrants) Run(ctx context.Context) RegistrantsReport {
 			l.answer(time.Now(), raw)
 		case <-timer.C:
 		}
+		l.drain() // what is answered is not sent again
 		now := time.Now()
 		for len(l.due) > 0 && !l.due[0].at.After(now) {
 			l.expire(now, heap.Pop(&l.due).(*registrant))
@@ -145,6 +148,18 @@ func (l *Registrants) Run(ctx context.Context) RegistrantsReport {
 	}
 	l.report.Took = time.Since(start)
 	return l.report
+}
+
+// drain takes the responses that wait.
+func (l *Registrants) drain() {
+	for {
+		select {
+		case raw := <-l.answers:
+			l.answer(time.Now(), raw)
+		default:
+			return
+		}
+	}
 }
 
 func (l *Registrants) begin(now time.Time) {
@@ -244,11 +259,12 @@ func (l *Registrants) wait(now time.Time, p *registrant, d time.Duration) {
 // answer takes a response.
 func (l *Registrants) answer(now time.Time, raw []byte) {
 	m, fault := sip.Parse(raw)
-	var i int
 	if fault != nil || m.IsRequest() {
 		return
 	}
-	if _, err := fmt.Sscanf(string(m.CallID()), "reg-%d@", &i); err != nil || i >= len(l.pbxs) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(string(m.CallID()), "reg-"), "@")
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 0 || i >= len(l.pbxs) {
 		return
 	}
 	p := &l.pbxs[i]
