@@ -396,63 +396,6 @@ func (n *stormNode) Count(e Event) {
 	}
 }
 
-// away makes every other node see that this one has gone, a second after it
-// went, and back that it is there again.
-func (w *storm) away(n *stormNode) {
-	for _, x := range w.nodes {
-		if x == n {
-			continue
-		}
-		w.after(time.Second+w.upTo(200*time.Millisecond), func() {
-			if !x.dead && (n.dead || n.cut) {
-				x.lose(n.name)
-			}
-			if !n.dead && n.cut {
-				n.lose(x.name)
-			}
-		})
-	}
-}
-
-func (n *stormNode) lose(peer string) {
-	if _, already := n.seen[peer]; !already {
-		n.seen[peer] = n.w.now
-		n.s.NodeLost(n.w.now, peer)
-		n.settle()
-	}
-}
-
-func (w *storm) back(n *stormNode) {
-	for _, x := range w.nodes {
-		delete(x.seen, n.name)
-		if !x.dead {
-			delete(n.seen, x.name)
-		}
-	}
-}
-
-// handing tells whether a call of the node has its final response and waits for
-// what the peer site says.
-func (n *stormNode) handing() bool {
-	for c := range n.s.calls {
-		if c.phase == settling {
-			return true
-		}
-	}
-	return false
-}
-
-// kill ends a node with everything in it; revive starts it anew.
-func (w *storm) kill(n *stormNode) { n.dead, n.troubled = true, true; n.ended = n.started; w.away(n) }
-
-func (w *storm) revive(n *stormNode) {
-	n.dead, n.boot = false, n.boot+1
-	n.start()
-	n.started, n.ended = 0, 0
-	clear(n.up)
-	w.back(n)
-}
-
 // run plays everything in order of time until nothing is left to do.
 func (w *storm) run() {
 	for {
