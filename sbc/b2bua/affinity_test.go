@@ -320,3 +320,21 @@ func TestR15_InDialogStaysWithItsLeg(t *testing.T) {
 		t.Error("the next call does not go where the memory says")
 	}
 }
+
+// What an affinity value costs a call whose far end is known already.
+func BenchmarkAffinity(b *testing.B) {
+	w, _ := roomWorld(b, "dal-1", "dallas", sessions.NewMemory(), rooms("dallas")...)
+	m, fault := sip.Parse([]byte(invite{called: "+13035550100", body: offer, lines: "X-Room-Id: 7\r\n"}.String()))
+	if fault != nil {
+		b.Fatal(fault)
+	}
+	c := &Call{s: w.s, msg: m}
+	g := w.table.Group("acme-rooms")
+	cand := trunkgroup.Candidate{Member: g.Members[0], Binding: rooms("dallas")[1]}
+	b.ReportAllocs()
+	for b.Loop() {
+		var d trunkgroup.Draw
+		k, _ := c.affinity(g, &d)
+		c.remember(k, &cand)
+	}
+}
