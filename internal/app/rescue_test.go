@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tandem-sbc/tandem/internal/config"
@@ -88,7 +89,7 @@ func TestDataDirectoryHoldsNoHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := Rescue(cfg); err != nil || !bytes.Contains([]byte(d.Document), []byte(userMD5)) || d.Revision != 1 {
+	if d, err := Rescue(cfg); err != nil || !strings.Contains(d.Document, userMD5) || d.Revision != 1 {
 		t.Errorf("rescued %+v, %v", d, err)
 	}
 	cfg.DataDir = t.TempDir()
