@@ -61,12 +61,15 @@ type registrations struct {
 	ended  []transport.Flow
 	waits  atomic.Int64 // len(orders), for who asks without the lock
 
-	flows map[transport.Flow][]*registrar.Record // of this node; the goroutine's own
+	// The goroutine's own.
+	flows map[transport.Flow][]*registrar.Record // of this node
+	churn *churn
 }
 
 func newRegistrations(s *Server, b Bindings) *registrations {
 	return &registrations{
 		server: s, bindings: b, alive: s.set.Alive, wake: make(chan struct{}, 1), flows: make(map[transport.Flow][]*registrar.Record),
+		churn: newChurn(),
 	}
 }
 
@@ -201,6 +204,9 @@ func (g *registrations) decide(now time.Time, tx BindingChanges, r *registrar.Re
 	})
 	if d.Refusal != nil {
 		return b2bua.Registered{Refusal: d.Refusal, Result: d.Result}
+	}
+	if !g.churn.take(now, r.AOR, d.Fresh, r.Member.Registration.Contacts) {
+		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "churn"}}
 	}
 	if !g.apply(tx, index, d) {
 		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "full"}}

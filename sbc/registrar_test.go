@@ -51,7 +51,7 @@ const shelfAOR = "sip:pbx@sip.example.com"
 func newShelf(room int) (*shelf, *registrations) {
 	s := &shelf{index: registry.New(registrar.Node{Name: "dal-1", Site: "dallas", Boot: 1}), now: time.Unix(1_800_000_000, 0), room: room}
 	g := &registrations{
-		server: &Server{cfg: Config{Node: "dal-1"}}, bindings: s, wake: make(chan struct{}, 1), flows: map[transport.Flow][]*registrar.Record{},
+		server: &Server{cfg: Config{Node: "dal-1"}}, bindings: s, wake: make(chan struct{}, 1), flows: map[transport.Flow][]*registrar.Record{}, churn: newChurn(),
 		alive: func(f transport.Flow) bool { return f < 100 },
 	}
 	return s, g
@@ -176,5 +176,39 @@ func BenchmarkRegister(b *testing.B) {
 		if got := g.decide(s.now, s, r); got.Refusal != nil && got.Refusal.Code != 400 {
 			b.Fatal(got.Refusal)
 		}
+	}
+}
+
+// A far end that comes under another name each time fills no memory: what is
+// removed is remembered at every node.
+func TestChurnIsBounded(t *testing.T) {
+	s, g := newShelf(1 << 30)
+	taken := 0
+	for i := range 1000 {
+		r := request(0, fmt.Sprint("name-", i))
+		for _, rec := range s.records() {
+			r.Contacts = append(r.Contacts, registrar.Contact{ID: rec.ID})
+		}
+		if got := g.decide(s.now, s, r); got.Refusal == nil {
+			taken++
+		} else if got.Refusal.Code != 503 || got.Refusal.Result != "churn" {
+			t.Fatalf("%+v", got.Refusal)
+		}
+	}
+	if taken != churnBurst+3 {
+		t.Errorf("%d were taken", taken)
+	}
+	if got := s.decide(g, request(0, s.records()[0].ID)); got != "refreshed" {
+		t.Error(got)
+	}
+	s.now = s.now.Add(churnEvery / 3)
+	if got := g.decide(s.now, s, request(0, "later")); got.Refusal != nil {
+		t.Errorf("%+v", got.Refusal)
+	}
+	for i := range churnSweep {
+		g.churn.take(s.now.Add(time.Hour), fmt.Sprint(i), 1, 3)
+	}
+	if n := len(g.churn.used); n > churnSweep {
+		t.Errorf("%d are remembered", n)
 	}
 }

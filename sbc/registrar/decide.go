@@ -20,6 +20,8 @@ type Decision struct {
 	Put     []*Record
 	Remove  []*Record
 	Refusal *Refusal
+	// Fresh is how many of Put are new.
+	Fresh int
 	// Result is a word of ours for metrics: registered, refreshed, removed,
 	// queried, or what the refusal says.
 	Result string
@@ -42,7 +44,6 @@ func Decide(now time.Time, self Node, r *Request, have []*Record, reachable func
 		return d
 	}
 	d.Result = "removed"
-	fresh := 0
 	for i := range r.Contacts {
 		if r.repeated(i) {
 			continue
@@ -54,7 +55,7 @@ func Decide(now time.Time, self Node, r *Request, have []*Record, reachable func
 			d.Remove = append(d.Remove, was)
 		case c.Expires > 0:
 			if was == nil {
-				fresh++
+				d.Fresh++
 				d.Result = "registered"
 			} else if d.Result != "registered" {
 				d.Result = "refreshed"
@@ -63,7 +64,7 @@ func Decide(now time.Time, self Node, r *Request, have []*Record, reachable func
 		}
 	}
 	d.replace(r, have)
-	if over := len(have) + fresh - len(d.Remove) - r.Member.Registration.Contacts; over > 0 && fresh > 0 && !d.giveWay(over, have, reachable) {
+	if over := len(have) + d.Fresh - len(d.Remove) - r.Member.Registration.Contacts; over > 0 && d.Fresh > 0 && !d.giveWay(over, have, reachable) {
 		return d.refused(&Refusal{Code: 403, Reason: "Exceeds the Allowed Number of Contacts", Result: "contacts"})
 	}
 	return d
