@@ -17,13 +17,16 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sim"
 )
 
-// Hosts and names of the carrier that wants a login. Its registrar is none of the
-// group's sources: calls are known by our contact there.
+// Hosts and names of the carrier that wants a login. Its registrar stands beside its
+// gateway, is known by name, and is none of the group's sources: calls are known by our
+// contact there.
 const (
-	loginHost, loginPSTN, loginCaller = 14, 16, 17 // at carrier-dallas
-	loginPBX, loginSource             = 33, 35     // at pbx-dallas
-	loginRealm, loginPassword         = "login.example.net", "registers-for-calls"
-	loginNumber                       = "+12145550480"
+	loginHost, loginPSTN, loginCaller, loginRegistrar = 14, 16, 17, 18 // at carrier-dallas
+
+	loginPBX, loginSource = 33, 35 // at pbx-dallas
+
+	loginRealm, loginPassword = "login.example.net", "registers-for-calls"
+	loginNumber               = "+12145550480"
 )
 
 // loginDocument is the shared document with that carrier in it.
@@ -46,7 +49,14 @@ func loginDocument(password string) []byte {
       - id: dal
         site: dallas
         address: "<carrier-dallas.14:5060>"
-        account: {aor: "sip:acme@login.example.net", realm: login.example.net, ha1_md5: @ha1@, register: true, expires: 2m}
+        account:
+          aor: sip:acme@login.example.net
+          realm: login.example.net
+          ha1_md5: @ha1@
+          register: true
+          registrar: registrar.login.example.net
+          expires: 2m
+          required: true
 `
 	text := strings.Replace(document, "\nroute_plans:", groups+"route_plans:", 1)
 	text += "  - name: login\n    routes: [{prefix: \"*\", providers: [carrier-login]}]\n"
@@ -105,7 +115,7 @@ func inboundByLogin(t testing.TB, s peer.Scenario) []peer.Message {
 	t.Helper()
 	return call(t, peer.Run{
 		Place: lab.CarrierDallas, Local: netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginCaller), 0), Scenario: s,
-		Remote: netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginHost), 5060), Number: loginNumber,
+		Remote: netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginRegistrar), 5060), Number: loginNumber,
 	})
 }
 
@@ -117,9 +127,15 @@ func TestCarrierThatWantsALogin(t *testing.T) {
 	w := theWorld(t)
 	l := theLab(t)
 	at := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginHost), 5060)
+	registrar := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginRegistrar), 5060)
+	err := theNames(t).set(append(zone("10", "20"), "_sip._udp.registrar.login.example.net. 1 IN SRV 1 1 5060 sip.login.example.net.",
+		"sip.login.example.net. 1 IN A "+registrar.Addr().String())...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	pstn := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginPSTN), 5060)
 	carrier, err := peer.StartLogin(peer.Login{
-		Lab: l, Place: lab.CarrierDallas, At: at, User: "acme", Realm: loginRealm, Password: loginPassword,
+		Lab: l, Place: lab.CarrierDallas, At: at, Registrar: registrar, User: "acme", Realm: loginRealm, Password: loginPassword,
 		Caller: lab.Host4(lab.CarrierDallas, loginCaller), Callee: pstn,
 	})
 	if err != nil {
@@ -193,6 +209,7 @@ func TestCarrierThatWantsALogin(t *testing.T) {
 		if !strings.Contains(a.Reason, "does not take the username or the hash") || a.Next == nil || time.Until(*a.Next) < 10*time.Second {
 			t.Errorf("%+v", a)
 		}
+		w.everywhere(t, "down", "carrier-login/dal") // it wants its registration
 		n := w.Node(lab.Place(a.Node))
 		eventually(t, 10*time.Second, "the alarm", func() error {
 			out, err := n.Command("node", "list", "-o", "json")
@@ -212,11 +229,12 @@ func TestCarrierThatWantsALogin(t *testing.T) {
 	t.Run("taken out", func(t *testing.T) {
 		eventually(t, time.Minute, "a change", func() error { return apply(w.Node(lab.Ashburn1), loginDocument(loginPassword)) })
 		w.account(t, "registered", "")
+		w.everywhere(t, "active", "carrier-login/dal")
 		restore()
 		eventually(t, 20*time.Second, "the contact is gone", func() error {
 			u := newUA(t, lab.CarrierDallas, loginCaller)
 			d := u.dial(loginNumber)
-			u.send(at, d.request("INVITE", at, "gone", 1, "", ""))
+			u.send(registrar, d.request("INVITE", registrar, "gone", 1, "", ""))
 			if d.await("INVITE", "gone", 401, 404, 480).Code() != 480 {
 				return errNotYet
 			}

@@ -282,9 +282,13 @@ func (s *accounts) due(now time.Time, a *account, next time.Time) time.Time {
 }
 
 // send gives a REGISTER to a shard. A registrar that failed is asked at its next
-// address.
+// address; one whose name leads nowhere now, or is not looked up any more since its
+// account goes, at the last one.
 func (s *accounts) send(now time.Time, a *account, o uac.Order) {
 	addrs := s.world.registrar(a.member)
+	if len(addrs) == 0 && a.addr.IsValid() {
+		addrs = []netip.AddrPort{a.addr}
+	}
 	if len(addrs) == 0 {
 		a.r.Lost(now, "the registrar's name has no address yet: look at its DNS records", rand.Uint64())
 		return

@@ -149,7 +149,10 @@ func (w *carrierWorld) owner() (name string) {
 	return name
 }
 
-func (n *accountNode) registrar(*trunkgroup.Member) []netip.AddrPort {
+func (n *accountNode) registrar(m *trunkgroup.Member) []netip.AddrPort {
+	if n.w.table.Member(m.Key) == nil {
+		return nil // names that nobody needs any more are not looked up
+	}
 	return []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:5060")}
 }
 

@@ -16,7 +16,8 @@ import (
 type Login struct {
 	Lab   *lab.Lab
 	Place lab.Place
-	At    netip.AddrPort
+	// At is its gateway, Registrar where it takes REGISTERs and sends calls from.
+	At, Registrar netip.AddrPort
 	// User may register and call with Password in Realm; his calls go to Callee. A call
 	// from Caller goes to whoever is registered as User, with its To as it was.
 	User, Realm, Password string
@@ -33,7 +34,7 @@ func StartLogin(c Login) (*lab.Process, error) {
 	}
 	config := filepath.Join(dir, "kamailio.cfg")
 	text := strings.NewReplacer(
-		"@at@", c.At.String(), "@user@", c.User, "@realm@", c.Realm, "@password@", c.Password,
+		"@at@", c.At.String(), "@registrar@", c.Registrar.String(), "@user@", c.User, "@realm@", c.Realm, "@password@", c.Password,
 		"@caller@", c.Caller.String(), "@callee@", c.Callee.String(), "@calleehost@", c.Callee.Addr().String(),
 	).Replace(loginConfig)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
@@ -59,6 +60,7 @@ dns=no
 rev_dns=no
 disable_tcp=yes
 listen=udp:@at@
+listen=udp:@registrar@
 loadmodule "tm.so"
 loadmodule "sl.so"
 loadmodule "rr.so"
