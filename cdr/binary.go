@@ -69,6 +69,7 @@ const (
 	attemptCause
 	attemptElapsed
 	attemptEgressCallID
+	attemptAddress
 )
 
 const (
@@ -163,6 +164,7 @@ func (a *Attempt) appendBinary(dst []byte) []byte {
 		{attemptSite, a.Site},
 		{attemptCause, a.Cause},
 		{attemptEgressCallID, a.EgressCallID},
+		{attemptAddress, a.Address},
 	} {
 		if t.value != "" {
 			dst = appendField(dst, t.field, t.value)

@@ -116,6 +116,7 @@ func (a *Attempt) append(w *writer) {
 	w.optional("cause", a.Cause)
 	w.integer("elapsed_ms", a.Elapsed.Milliseconds())
 	w.optional("egress_call_id", a.EgressCallID)
+	w.optional("address", a.Address)
 }
 
 // writer appends the members of one JSON object.

@@ -89,6 +89,8 @@ func (a *Attempt) parseField(field uint64, v []byte) error {
 		a.Elapsed = f.duration()
 	case attemptEgressCallID:
 		a.EgressCallID = string(v)
+	case attemptAddress:
+		a.Address = string(v)
 	}
 	return f.err
 }

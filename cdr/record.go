@@ -103,6 +103,9 @@ type Attempt struct {
 	Cause        string
 	Elapsed      time.Duration
 	EgressCallID string
+	// Address is "host:port" of one that registers, for several may stand under
+	// one member; empty for a member by address, and at the peer site's attempts.
+	Address string
 }
 
 // Duration is the time from start to end, billed or not.

@@ -28,7 +28,7 @@ func full() Record {
 		Source: netip.MustParseAddrPort("[::ffff:192.0.2.10]:5060"), Transport: "udp", AuthUser: "acme", UserAgent: "PBX/1",
 		Attempts: []Attempt{
 			{N: 1, Group: "acme-in", Member: "acme-dal-1", Site: "dallas", Code: 503, Cause: "down"},
-			{N: 2, Group: "acme-in", Member: "acme-ash-1", Site: "ashburn", Dialed: true, Progress: true, Code: 200, Elapsed: 1500 * time.Millisecond, EgressCallID: "t-1-xyz"},
+			{N: 2, Group: "acme-in", Member: "acme-ash-1", Site: "ashburn", Dialed: true, Progress: true, Code: 200, Elapsed: 1500 * time.Millisecond, EgressCallID: "t-1-xyz", Address: "198.51.100.7:5060"},
 		},
 	}
 }
@@ -42,7 +42,7 @@ const fullJSON = `{"schema_version":1,"call_id":"01HQ2M3N4P5Q6R7S8T9V0W1X2Y","ki
 	`"duration":65,"duration_ms":64001,"billsec":61,"billsec_ms":60001,"pdd_ms":1200,` +
 	`"sip_code":200,"sip_reason":"OK","hangup_cause":"NORMAL_CLEARING","hangup_cause_q850":16,"hangup_party":"callee",` +
 	`"attempts":[{"n":1,"group":"acme-in","member":"acme-dal-1","site":"dallas","dialed":false,"progress":false,"code":503,"cause":"down","elapsed_ms":0},` +
-	`{"n":2,"group":"acme-in","member":"acme-ash-1","site":"ashburn","dialed":true,"progress":true,"code":200,"elapsed_ms":1500,"egress_call_id":"t-1-xyz"}]}`
+	`{"n":2,"group":"acme-in","member":"acme-ash-1","site":"ashburn","dialed":true,"progress":true,"code":200,"elapsed_ms":1500,"egress_call_id":"t-1-xyz","address":"198.51.100.7:5060"}]}`
 
 func TestDEC24_AppendJSON(t *testing.T) {
 	r := full()

@@ -86,6 +86,9 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 		}
 		if t := c.try(i); t != nil && a.Site == "" {
 			out.EgressCallID = t.callID
+			if t.cand.Binding != nil {
+				out.Address = t.cand.Addr.String()
+			}
 		}
 		r.Attempts = append(r.Attempts, out)
 		r.EgressGroup, r.EgressMember, r.EgressSite = out.Group, out.Member, out.Site

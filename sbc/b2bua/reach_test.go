@@ -126,7 +126,7 @@ func TestDEC15_NatBindingIsCalledThroughTheNodeThatTookIt(t *testing.T) {
 	}
 	w.relayed("dal-2", moved, trunkgroup.UDP, 0, reply(bye.m, 200, "callee", ""))
 	w.quiet()
-	if r := w.records[0]; r.SIPCode != 200 || r.EgressMember != "conf" || r.EgressGroup != "acme-rooms" {
+	if r := w.records[0]; r.SIPCode != 200 || r.EgressMember != "conf" || r.EgressGroup != "acme-rooms" || r.Attempts[0].Address != natAddr {
 		t.Errorf("record %+v", r)
 	}
 	if len(w.blame) > 0 {
