@@ -331,3 +331,22 @@ func TestFailureMode13_NodeWhereAPhoneIsRegistered(t *testing.T) {
 	called(nat, 480, far)
 	called(stream, 480, far)
 }
+
+// TestR27_CallerBehindANatHearsTheEnd: a digest user behind a NAT calls out; the
+// carrier changes nothing and hangs up, and its BYE gets through the NAT though the
+// caller's Contact is an address that nobody can reach.
+func TestR27_CallerBehindANatHearsTheEnd(t *testing.T) {
+	w := theWorld(t)
+	if err := behindNAT(); err != nil {
+		t.Fatal(err)
+	}
+	w.play(t, peer.Callee("hangs-up", peer.Accept(), peer.Wait(200*time.Millisecond), peer.HangUp()), "carrier-a/dal")
+	n := w.Node(lab.Dallas1)
+	sent := call(t, peer.Run{
+		Place: natPlace, Local: netip.AddrPortFrom(lab.Behind4(13), 0), Remote: n.UDP(), Number: pstnNumber,
+		Scenario: peer.Caller("hears-bye", peer.InviteDigest(digestUser, digestPassword), peer.Answered(2), peer.TakeBye()),
+	})
+	if r := recordOf(t, n, callID(t, sent)); r.AuthUser != digestUser || r.SIPCode != 200 {
+		t.Errorf("record: %+v", r)
+	}
+}
