@@ -100,6 +100,7 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 		return nil, fmt.Errorf("sbc: %w", err)
 	}
 	s.set, s.rejects, s.emits = set, set.NewBatch(), set.NewBatch()
+	s.surge.sieve = set.Sieve
 	if cfg.Bindings != nil {
 		s.registers = newRegistrations(s, cfg.Bindings)
 	}

@@ -2,6 +2,7 @@ package sbc
 
 import (
 	"bytes"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,26 +16,36 @@ const (
 	// patience of a shard, that takes what it gets in between.
 	surgeHold = time.Second
 	// surgeShare is how many INVITEs are let in for one that is taken. The rest
-	// of them is refused with a 503, which costs a twentieth of a call; what is
-	// beyond is not read at all, which costs a hundredth. Ten times the load would
-	// else cost half of the calls that could be taken.
-	surgeShare = 3
+	// of them is refused with a 503, which costs a fourteenth of a call; what is
+	// beyond is dropped unread, which costs an eightieth, or by the kernel, which
+	// costs nothing here. Ten times the load would else leave no time for calls.
+	surgeShare = 2
 	// surgeLeast is let in per window whatever was taken before.
 	surgeLeast = 64
+	// surgeFinest is the least share that the kernel is told to let in: below it
+	// there would be too few to learn from.
+	surgeFinest = 0.01
 )
 
 // surge is what a node does when more calls are offered than it can even refuse:
 // its readers let in a few times what its shards take and drop the rest of the
 // new INVITEs over UDP unread, as a full socket buffer would do with whatever
-// comes, in-dialog requests too. Nothing is dropped before shards refuse, and
+// comes, in-dialog requests too. When reading them is too much as well, the
+// kernel is told to drop a share. Nothing is dropped before shards refuse, and
 // emergency calls never are: who makes them is found out behind the parser.
 type surge struct {
-	until atomic.Int64 // Unix nanoseconds until which the readers are watchful
-	taken atomic.Int64 // new INVITEs that shards took in this window
+	until   atomic.Int64  // Unix nanoseconds until which the readers are watchful; 0 = they are not
+	taken   atomic.Int64  // new INVITEs that shards took in this window
+	seen    atomic.Int64  // new INVITEs that readers saw in it
+	window  atomic.Int64  // its begin, in Unix nanoseconds
+	room    atomic.Int64  // INVITEs that this window still lets in
+	dropped atomic.Uint64 // by readers
 
-	window  atomic.Int64 // its begin, in Unix nanoseconds
-	room    atomic.Int64 // INVITEs that this window still lets in
-	dropped atomic.Uint64
+	mu    sync.Mutex // guards the rest; taken once per window
+	sieve func(share float64) error
+	share float64 // of new INVITEs that the kernel lets in; 0 = the kernel has not been told
+	best  int64   // most calls that shards took in a window, fading
+	timer *time.Timer
 }
 
 // refused notes that a shard refused an INVITE for overload.
@@ -52,20 +63,91 @@ func (s *surge) drops(raw []byte) bool {
 func (s *surge) dropsAt(now time.Time, raw []byte) bool {
 	at := now.UnixNano()
 	if until := s.until.Load(); until < at {
-		s.until.CompareAndSwap(until, 0)
+		if s.until.CompareAndSwap(until, 0) {
+			s.over()
+		}
 		return false
 	}
 	if !newInvite(raw) {
 		return false
 	}
+	s.seen.Add(1)
 	if begin := s.window.Load(); at-begin >= int64(surgeWindow) && s.window.CompareAndSwap(begin, at) {
-		s.room.Store(max(surgeLeast, surgeShare*s.taken.Swap(0)))
+		s.turn(now, time.Duration(at-begin))
 	}
 	if s.room.Add(-1) >= 0 {
 		return false
 	}
 	s.dropped.Add(1)
 	return true
+}
+
+// turn begins a window: how much it has room for, and what share of the offered the
+// kernel lets in, so that readers see that much and little more. It runs in one
+// reader at a time.
+func (s *surge) turn(now time.Time, last time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A window in which the shards do nothing but refuse takes no calls: how many
+	// they can take is forgotten slowly.
+	s.best = max(s.taken.Swap(0), s.best-s.best/16)
+	room := max(surgeLeast, surgeShare*s.best)
+	s.room.Store(room)
+	seen := s.seen.Swap(0)
+	if last >= 2*surgeWindow {
+		return // nobody counted the whole of it
+	}
+	share := s.share
+	if share == 0 {
+		share = 1
+	}
+	if float64(seen)/share > float64(room) {
+		s.until.Store(now.Add(surgeHold).UnixNano()) // as much as ever is offered
+	}
+	s.steer(share, float64(room)/float64(max(1, seen)))
+}
+
+// steer changes the kernel's share when it is off by more than a tenth.
+func (s *surge) steer(share, ratio float64) {
+	if s.sieve == nil || ratio > 0.9 && ratio < 1.1 || ratio >= 1 && share == 1 {
+		return
+	}
+	share = min(1, max(surgeFinest, share*min(ratio, 4)))
+	if s.sieve(share) != nil {
+		s.sieve = nil // this system cannot; the readers do it alone
+		return
+	}
+	if s.share = share; s.timer == nil {
+		s.timer = time.AfterFunc(surgeHold, s.look)
+	}
+}
+
+// look ends a surge after which nothing came that could have ended it.
+func (s *surge) look() {
+	until := s.until.Load()
+	if until < time.Now().UnixNano() && s.until.CompareAndSwap(until, 0) {
+		s.over()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Reset(surgeHold)
+	}
+}
+
+// over takes the kernel's orders back.
+func (s *surge) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	if s.share != 0 && s.sieve != nil {
+		_ = s.sieve(1) // fails on closed sockets only
+	}
+	s.share, s.best = 0, 0
 }
 
 // newInvite tells whether a datagram is an INVITE outside of a dialog and no
