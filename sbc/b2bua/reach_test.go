@@ -406,7 +406,8 @@ func digestCall(w *world, proto, contact string, flow transport.Flow) string {
 	return source
 }
 
-// packetBy gives the shard a message by a transport.
+// packetBy gives the shard a message by a transport; a draining node, if any, has
+// passed it on.
 func (w *world) packetBy(proto, source string, flow transport.Flow, text string) {
 	w.t.Helper()
 	m, fault := sip.Parse([]byte(text))
@@ -415,7 +416,7 @@ func (w *world) packetBy(proto, source string, flow transport.Flow, text string)
 	}
 	t := map[string]trunkgroup.Transport{"UDP": trunkgroup.UDP, "TCP": trunkgroup.TCP, "WS": trunkgroup.WS}[proto]
 	w.step(func() {
-		w.s.Receive(w.now, &Packet{Packet: transport.Packet{Message: m, Transport: t, Source: netip.MustParseAddrPort(source), Flow: flow}})
+		w.s.Receive(w.now, &Packet{Packet: transport.Packet{Message: m, Transport: t, Source: netip.MustParseAddrPort(source), Flow: flow}, Relay: w.passedBy})
 	})
 }
 
@@ -423,13 +424,17 @@ func TestR27_CallerBehindANatIsAskedWhereItCameFrom(t *testing.T) {
 	for _, x := range []struct {
 		proto, contact string
 		flow           transport.Flow
+		by             string
 	}{
-		{"UDP", "sip:initech@10.1.1.1:5060", 0},
-		{"TCP", "sip:initech@10.1.1.1:5060;transport=tcp", 9},
-		{"WS", "sip:initech@df7jal23ls0d.invalid;transport=ws", 9},
+		{"UDP", "sip:initech@10.1.1.1:5060", 0, ""},
+		{"TCP", "sip:initech@10.1.1.1:5060;transport=tcp", 9, ""},
+		{"WS", "sip:initech@df7jal23ls0d.invalid;transport=ws", 9, ""},
+		{"UDP", "sip:initech@10.1.1.1:5060", 0, "dal-2"},
+		{"WS", "sip:initech@df7jal23ls0d.invalid;transport=ws", 9, "dal-2"},
 	} {
-		t.Run(x.proto, func(t *testing.T) {
+		t.Run(x.proto+x.by, func(t *testing.T) {
 			w := newWorldOf(t, "dal-1", "dallas", aorDocument())
+			w.passedBy = x.by
 			source := digestCall(w, x.proto, x.contact, x.flow)
 			b := w.take(carrierAddr, "INVITE")
 			w.from(carrierAddr, reply(b, 200, "callee", answerSDP, "Contact: <sip:c@192.0.2.10>\r\n"))
@@ -437,7 +442,7 @@ func TestR27_CallerBehindANatIsAskedWhereItCameFrom(t *testing.T) {
 			w.packetBy(x.proto, source, x.flow, ackFor(ok, "z9hG4bKack", ""))
 			w.from(carrierAddr, calleeRequest(b, "callee", "INFO", 5, "", ""))
 			info := w.sent[len(w.sent)-1]
-			if info.m.Method() != sip.INFO || info.to.Addr.String() != source || info.to.Flow != x.flow {
+			if info.m.Method() != sip.INFO || info.to.Addr.String() != source || info.to.Flow != x.flow || info.to.ViaNode != x.by {
 				t.Errorf("%s to %+v", info.m.Method(), info.to)
 			}
 		})

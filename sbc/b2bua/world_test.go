@@ -49,6 +49,7 @@ type world struct {
 	unsent   []uint64                  // refs of what could not be sent to a node
 	forward  []string
 	passed   []Packet // what went to another node, as it was
+	passedBy string   // the node that passed on what packetBy gives
 	pinged   []PingResult
 	isolated bool
 	blame    []string
