@@ -92,7 +92,7 @@ func parse(args []string) (options, error) {
 		}
 	}
 	o.suts, o.tests = strings.Split(*suts, ","), strings.Split(*tests, ",")
-	o.size.warm, o.size.steps, o.size.ratio, o.size.factors = 2*time.Second, 20, 1.05, []float64{1.5, 2}
+	o.size.warm, o.size.steps, o.size.ratio, o.size.factors = 2*time.Second, 20, 1.05, []float64{1.5, 2, 10}
 	o.size.ramp, o.size.quiet, o.size.grace = 500, 7*time.Second, 10*time.Second
 	if o.short {
 		o.runs = 1

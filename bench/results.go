@@ -74,6 +74,7 @@ var columns = []column{
 	{"maximum, calls/s", "max", "max_cps", false, true},
 	{"goodput at 1.5 x", "overload@1.5", "goodput_cps", false, true},
 	{"at 2 x", "overload@2.0", "goodput_cps", false, true},
+	{"at 10 x", "overload@10.0", "goodput_cps", false, true},
 	{"added PDD at 200/s p50, us", "cpu@200", "pdd_p50_us", true, true},
 	{"p99", "cpu@200", "pdd_p99_us", true, false},
 	{"at 600/s p50", "cpu@600", "pdd_p50_us", true, true},

@@ -100,7 +100,7 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 		return nil, fmt.Errorf("sbc: %w", err)
 	}
 	s.set, s.rejects, s.emits = set, set.NewBatch(), set.NewBatch()
-	s.surge.sieve = set.Sieve
+	s.surge.sieve, s.surge.tell = set.Sieve, s.tellSurge
 	if cfg.Bindings != nil {
 		s.registers = newRegistrations(s, cfg.Bindings)
 	}

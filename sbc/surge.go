@@ -2,6 +2,7 @@ package sbc
 
 import (
 	"bytes"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,7 @@ type surge struct {
 
 	mu    sync.Mutex // guards the rest; taken once per window
 	sieve func(share float64) error
+	tell  func(begun bool, dropped uint64) // of the kernel's help; nil tells nobody
 	share float64 // of new INVITEs that the kernel lets in; 0 = the kernel has not been told
 	best  int64   // most calls that shards took in a window, fading
 	timer *time.Timer
@@ -117,6 +119,9 @@ func (s *surge) steer(share, ratio float64) {
 		s.sieve = nil // this system cannot; the readers do it alone
 		return
 	}
+	if s.share == 0 && s.tell != nil {
+		s.tell(true, s.dropped.Load())
+	}
 	if s.share = share; s.timer == nil {
 		s.timer = time.AfterFunc(surgeHold, s.look)
 	}
@@ -146,6 +151,9 @@ func (s *surge) over() {
 	}
 	if s.share != 0 && s.sieve != nil {
 		_ = s.sieve(1) // fails on closed sockets only
+		if s.tell != nil {
+			s.tell(false, s.dropped.Load())
+		}
 	}
 	s.share, s.best = 0, 0
 }
@@ -187,4 +195,14 @@ func hasTag(line []byte) bool {
 		}
 	}
 	return false
+}
+
+// tellSurge writes down when the kernel begins and ends to help: one line each, and
+// a surge lasts a second at least.
+func (s *Server) tellSurge(begun bool, dropped uint64) {
+	if begun {
+		s.log.Warn("more calls are offered than can be refused: new INVITEs over UDP are dropped unread, emergency calls are not")
+		return
+	}
+	s.log.Info("every INVITE is read again", slog.Uint64("dropped_by_readers", dropped))
 }
