@@ -435,6 +435,7 @@ func TestR27_CallerBehindANatIsAskedWhereItCameFrom(t *testing.T) {
 		t.Run(x.proto+x.by, func(t *testing.T) {
 			w := newWorldOf(t, "dal-1", "dallas", aorDocument())
 			w.passedBy = x.by
+			w.s.cfg.Listeners = append(w.s.cfg.Listeners, Listener{Transport: trunkgroup.WS, Advertise: "203.0.113.1:80"})
 			source := digestCall(w, x.proto, x.contact, x.flow)
 			b := w.take(carrierAddr, "INVITE")
 			w.from(carrierAddr, reply(b, 200, "callee", answerSDP, "Contact: <sip:c@192.0.2.10>\r\n"))
