@@ -86,7 +86,7 @@ type Registry interface {
 // bindings of its AOR.
 type Registration struct {
 	AOR        string         // canonical
-	Users      []string       // digest users that may register; ask Table.MayRegister, names alone are not unique
+	Users      []string       // digest users that may register; ask Member.MayRegister, names alone are not unique
 	Contacts   int            // most bindings
 	MinExpires time.Duration  // shorter ones get a 423
 	MaxExpires time.Duration  // longer ones are cut

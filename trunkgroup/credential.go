@@ -97,13 +97,6 @@ func (t *Table) RealmOf(host string) string {
 	return t.realms[strings.ToLower(host)]
 }
 
-// MayRegister tells whether a digest user of a group may register as the
-// member: one of its users by name, in the member's own group or in another of
-// the same customer.
-func (t *Table) MayRegister(m *Member, group *Group, username string) bool {
-	return m.Registration != nil && group != nil && ownGroups(m.Group, group) && slices.Contains(m.Registration.Users, username)
-}
-
 // ownGroups tells whether two groups are one, or of one customer.
 func ownGroups(a, b *Group) bool { return a == b || a.Customer != "" && a.Customer == b.Customer }
 

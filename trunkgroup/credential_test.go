@@ -97,11 +97,11 @@ func TestMayRegister(t *testing.T) {
 		{conf, "umbrella-out", "rooms", false},
 		{table.Member("acme-in/d1"), "acme-in", "rooms", false},
 	} {
-		if got := table.MayRegister(c.member, table.Group(c.group), c.user); got != c.want {
+		if got := c.member.MayRegister(table.Group(c.group), c.user); got != c.want {
 			t.Errorf("%s of %s as %s: %t", c.user, c.group, c.member.Key, got)
 		}
 	}
-	if table.MayRegister(conf, nil, "rooms") {
+	if conf.MayRegister(nil, "rooms") {
 		t.Error("nobody may register")
 	}
 }
