@@ -82,6 +82,9 @@ func TestOutboundUnknownSourceIsChallenged(t *testing.T) {
 	}
 }
 
+// legacyHost is where legacy stands, outside.
+const legacyHost = 26
+
 // legacy relays datagrams between SIPp and a node and takes the SHA-256 challenge
 // off: SIPp only looks at the first challenge, and knows no SHA-256. It returns
 // the address to call in place of the node's.
@@ -117,7 +120,7 @@ var strongChallenge = regexp.MustCompile(`(?m)^WWW-Authenticate:.*SHA-256.*\r\n`
 func fromOutside(t testing.TB, n *tandem.Node, s peer.Scenario) peer.Run {
 	return peer.Run{
 		Place: lab.Outside, Local: netip.AddrPortFrom(lab.Host4(lab.Outside, 21), 0),
-		Scenario: s, Remote: legacy(t, 26, n), Number: pstnNumber,
+		Scenario: s, Remote: legacy(t, legacyHost, n), Number: pstnNumber,
 	}
 }
 

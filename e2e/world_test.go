@@ -84,6 +84,8 @@ var startWorld = sync.OnceValues(func() (*world, error) {
 	w.Cluster, err = tandem.New(tandem.Config{
 		Lab: l, Name: "main", Binary: binary, Document: fill(document), Authority: a,
 		DNS: netip.AddrPortFrom(lab.Host4(lab.Outside, nameHost), 53).String(),
+		// Calls through legacy name it in place of the node.
+		Extra: fmt.Sprintf("  domains: [%q]", lab.Host4(lab.Outside, legacyHost)),
 	})
 	if err != nil {
 		return nil, err
