@@ -103,7 +103,8 @@ func (b webPhones) at(t testing.TB, user string, n *tandem.Node) *webPhone {
 type webPhones struct{ *peer.Browser }
 
 // TestR01_BrowserOverWSS: two phones in Chromium register over WSS at nodes of two sites (RFC 7118), are called through another node and
-// through the other site, call each other with media, and call out by digest. Who loses its node gets no call, and registers at another.
+// through the other site, call each other with media, and call out by digest. Who loses its node, or its site,
+// gets no call until it registers at another.
 func TestR01_BrowserOverWSS(t *testing.T) {
 	w := theWorld(t)
 	page := webPhones{browser(t, w)}
@@ -167,20 +168,38 @@ func TestR01_BrowserOverWSS(t *testing.T) {
 	if i := slices.IndexFunc(page.Events(), func(e peer.BrowserEvent) bool { return e.Event == "failed" || e.Event == "disconnected" }); i >= 0 {
 		t.Errorf("%s", page.Events()[i])
 	}
-	t.Run("loses its node", func(t *testing.T) {
-		dallas.Kill()
-		t.Cleanup(func() {
-			if err := dallas.Start(); err != nil {
-				t.Fatal(err)
-			}
-			w.settled(t)
-		})
+	t.Run("loses its node, and then its site", func(t *testing.T) {
+		w.loses(t, dallas)
 		ada.hears(t, "disconnected", "")
 		pstnCall(t, other, adaNumber, peer.Fails(480))
-		again := page.at(t, "ada", other)
-		for _, n := range []*tandem.Node{other, ashburn} {
-			pstnCall(t, n, adaNumber, peer.WebRTC(peer.Complete(0), "actpass"))
-			again.hears(t, "session", "Terminated")
-		}
+		ada = page.at(t, "ada", other)
+		ada.isCalled(t, other, ashburn)
+
+		w.loses(t, other)
+		ada.hears(t, "disconnected", "")
+		pstnCall(t, ashburn, adaNumber, peer.Fails(480))
+		ada = page.at(t, "ada", ashburn)
+		ada.isCalled(t, ashburn)
 	})
+}
+
+// isCalled calls ada's number through nodes.
+func (p *webPhone) isCalled(t testing.TB, nodes ...*tandem.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		pstnCall(t, n, adaNumber, peer.WebRTC(peer.Complete(0), "actpass"))
+		p.hears(t, "session", "Terminated")
+	}
+}
+
+// loses kills a node until the end of the test.
+func (w *world) loses(t testing.TB, n *tandem.Node) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(t)
+	})
+	n.Kill()
 }
