@@ -44,6 +44,7 @@ e2e: $(TESTSUM) packages ## real peers in network namespaces; needs root
 
 bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
+	@go test -run '^$$' -bench BindingsOfFourNodes -benchtime 100000x ./internal/app
 	@go run ./bench
 
 bench-short: packages ## every benchmark and one quick pass of the measurements, so that none can rot
@@ -55,6 +56,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
 	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
+	@TANDEM_SOAK=1 $(TESTSUM) -timeout 1h -count 1 ./internal/app -run StormOfRegistrations -v
 	@$(TESTSUM) -timeout 4h ./simulation -sim.seeds 100000
 	@$(TESTSUM) -timeout 4h ./sbc/b2bua -storm.calls 200000 -abandon.calls 2000000
 	@$(TESTSUM) -timeout 4h ./cluster -run ConfigHistory -history.seeds 200
