@@ -62,7 +62,7 @@ cluster: main
 sites:
   - {name: dallas, peers: [ashburn]}
   - {name: ashburn, peers: [dallas]}
-customers: [{name: web}]
+customers: [{name: web}, {name: rooms}]
 trunk_groups:
   - name: acme-in
     role: origination-customer
@@ -202,7 +202,7 @@ func fill(text string) string {
 		return fmt.Sprintf("%x", md5.Sum([]byte(user+":web.example.net:"+webPassword)))
 	}
 	text = strings.NewReplacer(
-		"@registered@", registeredGroups(), "@quick@", quick, "@user@", digestUser, "@realm@", digestRealm,
+		"@registered@", registeredGroups()+roomsGroups(), "@quick@", quick, "@user@", digestUser, "@realm@", digestRealm,
 		"@sha256@", fmt.Sprintf("%x", sha256.Sum256(a1)), "@md5@", fmt.Sprintf("%x", md5.Sum(a1)),
 		"@ada@", web("ada"), "@ben@", web("ben"),
 	).Replace(text)

@@ -40,8 +40,17 @@ const (
 )
 
 // Invite sends the INVITE with SDP.
-func Invite() Step {
-	return request(repeat, "INVITE", calledURI, 1, calledTo, 1, "", body(true))
+func Invite() Step { return InviteWith("") }
+
+// InviteTo sends the INVITE with SDP to another URI than the number's, by way of
+// the same address, and with further header lines.
+func InviteTo(uri, more string) Step {
+	return request(repeat, "INVITE", uri, 1, "<"+uri+">", 1, more, body(true))
+}
+
+// InviteWith sends the INVITE with SDP and further header lines.
+func InviteWith(more string) Step {
+	return request(repeat, "INVITE", calledURI, 1, calledTo, 1, more, body(true))
 }
 
 // InviteLate sends the INVITE without an offer.
