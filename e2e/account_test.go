@@ -119,126 +119,149 @@ func inboundByLogin(t testing.TB, s peer.Scenario) []peer.Message {
 	})
 }
 
+// carrierLogin is the shared cluster with that carrier.
+type carrierLogin struct {
+	*world
+	gateway, registrar, pstn netip.AddrPort
+	node                     *tandem.Node // that has registered first
+	restored                 bool
+}
+
+// startCarrierLogin starts Kamailio and puts the carrier into the document.
+func startCarrierLogin(t *testing.T) *carrierLogin {
+	at := func(host int) netip.AddrPort { return netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, host), 5060) }
+	c := &carrierLogin{world: theWorld(t), gateway: at(loginHost), registrar: at(loginRegistrar), pstn: at(loginPSTN)}
+	err := theNames(t).set(append(zone("10", "20"), "_sip._udp.registrar.login.example.net. 1 IN SRV 1 1 5060 sip.login.example.net.",
+		"sip.login.example.net. 1 IN A "+c.registrar.Addr().String())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kamailio, err := peer.StartLogin(peer.Login{
+		Lab: theLab(t), Place: lab.CarrierDallas, At: c.gateway, Registrar: c.registrar, User: "acme", Realm: loginRealm, Password: loginPassword,
+		Caller: at(loginCaller).Addr(), Callee: c.pstn,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(kamailio.Stop)
+	ready(t, lab.CarrierDallas, c.gateway, false)
+	t.Cleanup(func() { c.restore(t) })
+	c.change(t, loginPassword)
+	return c
+}
+
+// change puts the carrier into the document with this password.
+func (c *carrierLogin) change(t testing.TB, password string) {
+	t.Helper()
+	eventually(t, time.Minute, "a change", func() error { return apply(c.Node(lab.Ashburn1), loginDocument(password)) })
+}
+
+// restore takes the carrier out of it.
+func (c *carrierLogin) restore(t testing.TB) {
+	if !c.restored {
+		c.restored = true
+		c.restoreDocument(t)
+	}
+}
+
 // TestCarrierThatWantsALogin: one node registers at Kamailio and its loss is another's
 // gain; calls on the registration reach the customer; its calls answer Kamailio's
 // challenge, of the BYE too; a wrong password is alarming; the contact goes with the
 // configuration.
 func TestCarrierThatWantsALogin(t *testing.T) {
-	w := theWorld(t)
-	l := theLab(t)
-	at := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginHost), 5060)
-	registrar := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginRegistrar), 5060)
-	err := theNames(t).set(append(zone("10", "20"), "_sip._udp.registrar.login.example.net. 1 IN SRV 1 1 5060 sip.login.example.net.",
-		"sip.login.example.net. 1 IN A "+registrar.Addr().String())...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pstn := netip.AddrPortFrom(lab.Host4(lab.CarrierDallas, loginPSTN), 5060)
-	carrier, err := peer.StartLogin(peer.Login{
-		Lab: l, Place: lab.CarrierDallas, At: at, Registrar: registrar, User: "acme", Realm: loginRealm, Password: loginPassword,
-		Caller: lab.Host4(lab.CarrierDallas, loginCaller), Callee: pstn,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(carrier.Stop)
-	ready(t, lab.CarrierDallas, at, false)
-	restored := false
-	restore := func() {
-		if !restored {
-			restored = true
-			w.restoreDocument(t)
-		}
-	}
-	t.Cleanup(restore)
-	if err := apply(w.Node(lab.Ashburn1), loginDocument(loginPassword)); err != nil {
-		t.Fatal(err)
-	}
-	first := w.account(t, "registered", "")
+	c := startCarrierLogin(t)
+	first := c.account(t, "registered", "")
 	t.Logf("registered by %s", first.Node)
 	if !strings.HasPrefix(first.Node, "dallas") {
 		t.Errorf("%s keeps the registration of a member of dallas", first.Node)
 	}
+	c.node = c.Node(lab.Place(first.Node))
 	// A gateway that challenges probes is alive.
-	w.everywhere(t, "active", "carrier-login/dal")
-
+	c.everywhere(t, "active", "carrier-login/dal")
 	simPBX(t, lab.PBXDallas, loginPBX, sim.AnswersAtOnce())
-	t.Run("inbound", func(t *testing.T) {
-		sent := inboundByLogin(t, peer.Complete(0))
-		r := recordOf(t, w.Node(lab.Place(first.Node)), callID(t, sent))
-		if r.Direction != "inbound" || r.IngressGroup != "carrier-login" || r.Customer != "login-in" {
-			t.Errorf("record: %+v", r)
-		}
-	})
-	t.Run("outbound", func(t *testing.T) {
-		far := callee(t, peer.Run{Place: lab.CarrierDallas, Local: pstn, Scenario: answers()})
-		n := w.Node(lab.Dallas1)
-		run := fromAcme(n, peer.Complete(0))
-		run.Local = netip.AddrPortFrom(lab.Host4(lab.PBXDallas, loginSource), 5060)
-		sent := call(t, run)
-		r := recordOf(t, n, callID(t, sent))
-		if r.Direction != "outbound" || r.EgressGroup != "carrier-login" || r.SIPCode != 200 {
-			t.Errorf("record: %+v", r)
-		}
-		got(t, far, "BYE") // which Kamailio passes on only with credentials
-		m, err := n.Metrics()
-		if err != nil {
+	t.Run("inbound", c.inbound)
+	t.Run("outbound", c.outbound)
+	t.Run("node lost", c.nodeLost)
+	t.Run("wrong password", c.wrongPassword)
+	t.Run("taken out", c.takenOut)
+}
+
+func (c *carrierLogin) inbound(t *testing.T) {
+	r := recordOf(t, c.node, callID(t, inboundByLogin(t, peer.Complete(0))))
+	if r.Direction != "inbound" || r.IngressGroup != "carrier-login" || r.Customer != "login-in" {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func (c *carrierLogin) outbound(t *testing.T) {
+	far := callee(t, peer.Run{Place: lab.CarrierDallas, Local: c.pstn, Scenario: answers()})
+	n := c.Node(lab.Dallas1)
+	run := fromAcme(n, peer.Complete(0))
+	run.Local = netip.AddrPortFrom(lab.Host4(lab.PBXDallas, loginSource), 5060)
+	r := recordOf(t, n, callID(t, call(t, run)))
+	if r.Direction != "outbound" || r.EgressGroup != "carrier-login" || r.SIPCode != 200 {
+		t.Errorf("record: %+v", r)
+	}
+	got(t, far, "BYE") // which Kamailio passes on only with credentials
+	m, err := n.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Sum("tandem_account_events_total", "trunk_group=carrier-login", "result=answered") < 1 {
+		t.Error("no challenge was counted as answered")
+	}
+}
+
+func (c *carrierLogin) nodeLost(t *testing.T) {
+	t.Cleanup(func() {
+		if err := c.node.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if m.Sum("tandem_account_events_total", "trunk_group=carrier-login", "result=answered") < 1 {
-			t.Error("no challenge was counted as answered")
-		}
+		c.settled(t)
 	})
-	t.Run("node lost", func(t *testing.T) {
-		victim := w.Node(lab.Place(first.Node))
-		t.Cleanup(func() {
-			if err := victim.Start(); err != nil {
-				t.Fatal(err)
-			}
-			w.settled(t)
-		})
-		begin := time.Now()
-		victim.Kill()
-		second := w.account(t, "registered", first.Node)
-		t.Logf("%s has it after %v", second.Node, time.Since(begin).Round(time.Millisecond))
-		inboundByLogin(t, peer.Complete(0))
+	begin := time.Now()
+	c.node.Kill()
+	second := c.account(t, "registered", c.node.Name)
+	t.Logf("%s has it after %v", second.Node, time.Since(begin).Round(time.Millisecond))
+	inboundByLogin(t, peer.Complete(0))
+}
+
+func (c *carrierLogin) wrongPassword(t *testing.T) {
+	c.change(t, "wrong")
+	a := c.account(t, "failed", "")
+	if !strings.Contains(a.Reason, "does not take the username or the hash") || a.Next == nil || time.Until(*a.Next) < 10*time.Second {
+		t.Errorf("%+v", a)
+	}
+	c.everywhere(t, "down", "carrier-login/dal") // it wants its registration
+	n := c.Node(lab.Place(a.Node))
+	eventually(t, 10*time.Second, "the alarm", func() error {
+		out, err := n.Command("node", "list", "-o", "json")
+		if err == nil && !strings.Contains(string(out), "carrier_registration") {
+			err = errNotYet
+		}
+		return err
 	})
-	t.Run("wrong password", func(t *testing.T) {
-		eventually(t, time.Minute, "a change", func() error { return apply(w.Node(lab.Ashburn1), loginDocument("wrong")) })
-		a := w.account(t, "failed", "")
-		if !strings.Contains(a.Reason, "does not take the username or the hash") || a.Next == nil || time.Until(*a.Next) < 10*time.Second {
-			t.Errorf("%+v", a)
+	m, err := n.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Sum("tandem_account_registered", "member=carrier-login/dal") != 0 {
+		t.Error("the metrics say that it is registered")
+	}
+}
+
+func (c *carrierLogin) takenOut(t *testing.T) {
+	c.change(t, loginPassword)
+	c.account(t, "registered", "")
+	c.everywhere(t, "active", "carrier-login/dal")
+	c.restore(t)
+	eventually(t, 20*time.Second, "the contact is gone", func() error {
+		u := newUA(t, lab.CarrierDallas, loginCaller)
+		d := u.dial(loginNumber)
+		u.send(c.registrar, d.request("INVITE", c.registrar, "gone", 1, "", ""))
+		if d.await("INVITE", "gone", 401, 404, 480).Code() != 480 {
+			return errNotYet
 		}
-		w.everywhere(t, "down", "carrier-login/dal") // it wants its registration
-		n := w.Node(lab.Place(a.Node))
-		eventually(t, 10*time.Second, "the alarm", func() error {
-			out, err := n.Command("node", "list", "-o", "json")
-			if err == nil && !strings.Contains(string(out), "carrier_registration") {
-				err = errNotYet
-			}
-			return err
-		})
-		m, err := n.Metrics()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Sum("tandem_account_registered", "member=carrier-login/dal") != 0 {
-			t.Error("the metrics say that it is registered")
-		}
-	})
-	t.Run("taken out", func(t *testing.T) {
-		eventually(t, time.Minute, "a change", func() error { return apply(w.Node(lab.Ashburn1), loginDocument(loginPassword)) })
-		w.account(t, "registered", "")
-		w.everywhere(t, "active", "carrier-login/dal")
-		restore()
-		eventually(t, 20*time.Second, "the contact is gone", func() error {
-			u := newUA(t, lab.CarrierDallas, loginCaller)
-			d := u.dial(loginNumber)
-			u.send(registrar, d.request("INVITE", registrar, "gone", 1, "", ""))
-			if d.await("INVITE", "gone", 401, 404, 480).Code() != 480 {
-				return errNotYet
-			}
-			return nil
-		})
+		return nil
 	})
 }
