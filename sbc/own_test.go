@@ -15,7 +15,8 @@ func TestOwnAddressesSendUsNothing(t *testing.T) {
 	n := startNode(t, trunkgroup.UDP, sim.AnswersAtOnce())
 	own, other := n.Addr(0), netip.MustParseAddrPort("127.0.0.1:9")
 	batch := []transport.Packet{
-		{Source: own, Transport: trunkgroup.UDP}, {Source: other, Transport: trunkgroup.UDP},
+		{Source: own, Transport: trunkgroup.UDP},
+		{Source: other, Transport: trunkgroup.UDP},
 		{Source: netip.AddrPortFrom(netip.AddrFrom16(own.Addr().As16()), own.Port()), Transport: trunkgroup.UDP},
 		{Source: own, Transport: trunkgroup.TCP}, // a connection is proof enough
 		{Source: netip.AddrPortFrom(own.Addr(), own.Port()+1), Transport: trunkgroup.UDP},

@@ -45,8 +45,8 @@ type surge struct {
 	mu    sync.Mutex // guards the rest; taken once per window
 	sieve func(share float64) error
 	tell  func(begun bool, dropped uint64) // of the kernel's help; nil tells nobody
-	share float64 // of new INVITEs that the kernel lets in; 0 = the kernel has not been told
-	best  int64   // most calls that shards took in a window, fading
+	share float64                          // of new INVITEs that the kernel lets in; 0 = the kernel has not been told
+	best  int64                            // most calls that shards took in a window, fading
 	timer *time.Timer
 }
 

@@ -84,7 +84,7 @@ func TestAbuse13_EveryMethodOfAStranger(t *testing.T) {
 					t.Errorf("%s: a product name for a stranger", method)
 				}
 			}
-			answer := fmt.Sprint(got.Status(), got.Reason(), len(got.Raw()))
+			answer := fmt.Sprint(got.Status(), string(got.Reason()), len(got.Raw()))
 			if first == "" {
 				first = answer
 			}
