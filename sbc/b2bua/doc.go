@@ -13,11 +13,15 @@
 //
 //	request.go   a request arrives: repetition, ACK, CANCEL, in-dialog or new
 //	identify.go  who is calling: peer site, provider, customer, nobody
-//	route.go     which group, and the whole try-order
+//	route.go     which group
+//	aor.go       the same for a registered PBX that is called by its address
+//	affinity.go  the whole try-order, and the far end that a call keeps to
 //	hunt.go      the sequence engine's actions carried out
 //	attempt.go   one attempt: the B-leg INVITE and what comes back
 //	handoff.go   the peer site asked as the last attempt, and the peer's part
 //	caller.go    what the caller gets
 //	bridge.go    the call is up: requests inside the dialogs, until a BYE
 //	finish.go    the end: both legs down, one record
+//
+// Beside calls, options.go answers OPTIONS by what calls could expect.
 package b2bua
