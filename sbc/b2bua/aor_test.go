@@ -194,3 +194,16 @@ func TestP29_ANIOverrideOfAnAnonymousCaller(t *testing.T) {
 		t.Errorf("RFC 3323: the caller asked to be anonymous:\n%s", b.Raw())
 	}
 }
+
+// A do-not-originate list is about the number that is shown.
+func TestP29_ANIOverrideAndDoNotOriginate(t *testing.T) {
+	for listed, blocked := range map[string]bool{"+13035550100": true, "+13105551234": false} {
+		doc := aorDocument()
+		doc.DoNotOriginate = []string{listed}
+		w := newWorldOf(t, "dal-1", "dallas", doc)
+		w.authorizedFor("initech", invite{called: "+13105550123", body: offer, host: strangerAddr, branch: "z9hG4bKo"}, "sip:+13105550123@203.0.113.1", invite.String)
+		if got := w.find(carrierAddr, "INVITE") == nil; got != blocked {
+			t.Errorf("%s is listed: blocked %t", listed, got)
+		}
+	}
+}

@@ -94,6 +94,10 @@ func (c *Call) mayOriginate() bool {
 	if table == nil || c.ingress == nil || !table.ListsOrigins() && !lists.ListsOrigins() {
 		return true
 	}
+	if c.ani != "" { // shown in the place of both (P-29)
+		shown := []byte(c.ani)
+		return table.MayOriginate(shown) && lists.MayOriginate(shown)
+	}
 	for _, id := range [...]sip.HeaderID{sip.From, sip.PAssertedIdentity} {
 		v := c.msg.Header(id)
 		if len(v) == 0 {
