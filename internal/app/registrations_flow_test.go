@@ -80,9 +80,7 @@ func TestDEC15_RegistrationOverAConnection(t *testing.T) {
 		b.start()
 		defer b.stop()
 	}
-	for _, b := range boxes {
-		b.wait("readiness", func() bool { return b.ask("GET", "/readyz", nil, nil) == 200 })
-	}
+	ready(boxes...)
 	p := newPhone(t, boxes[0])
 	if m := p.register("first"); m.Status() != 200 || !strings.Contains(string(m.Header(sip.Contact)), ";expires=1350") {
 		t.Fatalf("%s", m.Raw())

@@ -37,8 +37,8 @@ func TestDEC15_StormOfRegistrations(t *testing.T) {
 		defer b.stop()
 	}
 	cfg := sim.RegistrantsConfig{Rate: perSecond}
+	ready(boxes...)
 	for _, b := range boxes {
-		b.wait("readiness", func() bool { return b.ask("GET", "/readyz", nil, nil) == 200 })
 		cfg.Nodes = append(cfg.Nodes, addrPort(b.ip+":5060"))
 	}
 	for i := range size {

@@ -51,8 +51,8 @@ type registering struct {
 func (s *Shard) register(p *Packet, key uint64) {
 	table, _ := s.env.Routing()
 	switch {
-	case p.Peer != "":
-		s.refuse(p, 403, "", "") // nodes register nothing at each other
+	case p.Peer != "" || p.Relay != "":
+		s.refuse(p, 403, "", "") // nodes register nothing at each other, and pass no REGISTER on
 		return
 	case table == nil:
 		s.refuse(p, 503, "", s.retrySpread())
