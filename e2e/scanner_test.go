@@ -121,7 +121,7 @@ func cracked(t *testing.T, w *world, n *tandem.Node) {
 	cracker := netip.PrefixFrom(lab.Host4(lab.Outside, crackHost), 32)
 	t.Cleanup(func() { _, _ = n.Command("ban", "remove", cracker.String()) })
 	before := metricsOf(t, n)
-	out := scan(t, crackHost, "Phone", "svcrack", "-u", "1005", "-r", "1-9999", "-z", "4", n.UDP().Addr().String())
+	out := scan(t, crackHost, "Phone", "svcrack", "--maximumtime=2", "-u", "1005", "-r", "1-9999", "-z", "4", n.UDP().Addr().String())
 	if strings.Contains(out, "4711") {
 		t.Errorf("it finds the password:\n%s", out)
 	}
