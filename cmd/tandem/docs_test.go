@@ -14,7 +14,7 @@ import (
 // guides.
 func TestEveryKeyOfTheDocumentIsDocumented(t *testing.T) {
 	var text strings.Builder
-	for _, name := range []string{"configuration.md", "monitoring.md", "digest.md", "registration.md"} {
+	for _, name := range []string{"configuration.md", "monitoring.md", "digest.md", "registration.md", "fraud.md"} {
 		b, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func shape(m *sip.Message) string {
 	m.Each(func(h sip.Header) bool {
 		b.WriteString(string(h.Name) + ":")
 		if h.ID != sip.To && h.ID != sip.WWWAuthenticate && h.ID != sip.CallID && h.ID != sip.From && h.ID != sip.Via {
-			b.WriteString(string(h.Value))
+			b.Write(h.Value)
 		}
 		b.WriteString("\n")
 		return true

@@ -37,7 +37,11 @@ func (s *Shard) screenFraud(p *Packet, table *trunkgroup.Table, who *caller) boo
 		s.challenge(p, table, v)
 		return false
 	}
-	who.user, who.nonce = v.Username, v.Use
+	if !v.Credential.AllowedFrom(p.Source.Addr()) {
+		s.refuse(p, 403, "", "")
+		return false
+	}
+	who.user, who.ani, who.nonce = v.Username, v.Credential.ANIOverride, v.Use
 	who.fraud = s.cfg.Fraud.Screen(s.now, g.Fraud, e164, true)
 	return true
 }
