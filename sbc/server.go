@@ -283,14 +283,16 @@ func (s *Server) Stats() b2bua.Stats {
 }
 
 // Dropped is the number of messages and events that found their shard's queue
-// full, and of INVITEs that were dropped unread in a surge.
+// full.
 func (s *Server) Dropped() (n uint64) {
-	n = s.surge.dropped.Load()
 	for _, sh := range s.shards {
 		n += sh.inbox.lost()
 	}
 	return n
 }
+
+// Surged is the number of new INVITEs that readers dropped unread.
+func (s *Server) Surged() uint64 { return s.surge.dropped.Load() }
 
 // Panics is the number of calls that a fault of ours has ended.
 func (s *Server) Panics() uint64 { return s.panics.Load() }

@@ -62,6 +62,9 @@ func sources(a *App) metrics.Sources {
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
 		s.Registrations = a.registrationMetrics
 		s.Accounts = func() []metrics.Account { return a.accounts.metrics() }
+		s.Losses = func() metrics.Losses {
+			return metrics.Losses{QueueFull: a.server.Dropped(), Surge: a.server.Surged(), Panics: a.server.Panics()}
+		}
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}

@@ -21,6 +21,7 @@ type Sources struct {
 	Registrations func() Registrations
 	Accounts      func() []Account
 	Fraud         func() []Fraud
+	Losses        func() Losses
 	Soft          func() Soft
 	Doors         func() Doors
 	Connections   func() Connections
@@ -136,6 +137,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Accounts != nil {
 		p.accounts(c.s.Accounts())
+	}
+	if c.s.Losses != nil {
+		p.losses(c.s.Losses())
 	}
 	if c.s.Fraud != nil {
 		p.fraud(c.s.Fraud())
