@@ -2,6 +2,7 @@ package fraud
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -65,44 +66,48 @@ func (m *meter) sums(now time.Time) counts {
 	}
 }
 
-// account is one customer.
+// account is one customer under one table.
 type account struct {
-	name   string
 	rules  []*meter // as Fraud.Rules
 	names  []string // of the rules
 	short  *ring
-	others atomic.Pointer[Others]
-	dirty  atomic.Bool
+	others atomic.Pointer[heard]
+	*lasting
+}
+
+// lasting is what the accounts of a customer under one table after another share.
+type lasting struct {
+	dirty atomic.Bool // there is something to tell
 	tripped
 }
 
-// Others is what other processes have counted of one customer.
-type Others struct {
+// heard is what other processes have counted of one customer.
+type heard struct {
 	rules []counts
 	short uint64
 }
 
-// newAccount keeps the counts that an earlier table of the same customer had.
+// newAccount keeps the counts that an earlier table of the same customer had, of this
+// process and of all others; nil for none. Calls that are up go on counting in the
+// earlier one's meters.
 func newAccount(f *trunkgroup.Fraud, was *account) *account {
-	a := &account{name: f.Customer, short: newRing(f.Short.Within, f.Short.Within/shortSlots)}
-	a.others.Store(&Others{rules: make([]counts, len(f.Rules))})
+	if was == nil {
+		was = &account{short: &ring{}, lasting: &lasting{}}
+		was.others.Store(&heard{})
+	}
+	a := &account{short: newRing(f.Short.Within, f.Short.Within/shortSlots), lasting: was.lasting}
+	told, others := was.others.Load(), &heard{rules: make([]counts, len(f.Rules))}
 	for i := range f.Rules {
-		m := newMeter()
-		if was != nil {
-			for j, name := range was.names {
-				if name == f.Rules[i].Name {
-					m = was.rules[j]
-				}
-			}
+		name, m := f.Rules[i].Name, newMeter()
+		if j := slices.Index(was.names, name); j >= 0 {
+			m, others.rules[i] = was.rules[j], told.rules[j]
 		}
-		a.rules, a.names = append(a.rules, m), append(a.names, f.Rules[i].Name)
+		a.rules, a.names = append(a.rules, m), append(a.names, name)
 	}
-	if was != nil {
-		if was.short.slot == a.short.slot {
-			a.short = was.short
-		}
-		a.dirty.Store(was.dirty.Load())
+	if was.short.slot == a.short.slot {
+		a.short, others.short = was.short, told.short
 	}
+	a.others.Store(others)
 	return a
 }
 
@@ -127,7 +132,7 @@ func (a *account) append(dst []byte, now time.Time) []byte {
 }
 
 // read adds another process's counts to sums.
-func (a *account) read(b []byte, now time.Time, sums *Others) error {
+func (a *account) read(b []byte, now time.Time, sums *heard) error {
 	if len(b) == 0 || b[0] != version {
 		return errCounts
 	}
@@ -155,7 +160,7 @@ func (a *account) read(b []byte, now time.Time, sums *Others) error {
 	return nil
 }
 
-func (a *account) readRule(b []byte, now time.Time, sums *Others) ([]byte, error) {
+func (a *account) readRule(b []byte, now time.Time, sums *heard) ([]byte, error) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {
 		return nil, errCounts

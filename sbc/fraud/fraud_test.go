@@ -250,3 +250,75 @@ func BenchmarkScreen(b *testing.B) {
 		w.Screen(epoch, f, number, false)
 	}
 }
+
+// TestAnAlarmHidesNoBlock: each bound that is passed has its say, and the strictest of
+// their actions is the call's.
+func TestAnAlarmHidesNoBlock(t *testing.T) {
+	type actions = map[bool]trunkgroup.FraudAction // by whether the caller has shown a digest
+	const alarm, block, challenge = trunkgroup.FraudAlarm, trunkgroup.FraudBlock, trunkgroup.FraudChallenge
+	for _, c := range []struct {
+		destination, all trunkgroup.FraudAction
+		want             actions
+	}{
+		{alarm, block, actions{false: block, true: block}},
+		{block, alarm, actions{false: block, true: block}},
+		{challenge, block, actions{false: block, true: block}},
+		{alarm, challenge, actions{false: challenge, true: alarm}},
+		{challenge, alarm, actions{false: challenge, true: alarm}},
+		{challenge, challenge, actions{false: challenge, true: 0}},
+	} {
+		tab, f := table(t, trunkgroup.FraudSpec{
+			Action: c.all, Calls: trunkgroup.FraudWindowsSpec{Day: 1},
+			Destinations: []trunkgroup.FraudDestinationSpec{
+				{Name: "far", Prefixes: []string{"+1876*"}, Action: c.destination, Calls: trunkgroup.FraudWindowsSpec{Hour: 1}},
+			},
+		})
+		w := NewWatch()
+		w.SetTable(tab)
+		far := []byte("+18765550100")
+		w.Screen(epoch, f, far, false)
+		for proven, want := range c.want {
+			v := w.Screen(epoch, f, far, proven)
+			if through := want == 0 || want == alarm; v.Action != want || (v.Use != nil) != through {
+				t.Errorf("%s there and %s of all, proven %v: %+v, want %s", c.destination, c.all, proven, v, want)
+			}
+		}
+		for _, u := range w.Usage(epoch, tab) {
+			if len(u.Trips) != 1 || u.Trips[0].Calls != 2 {
+				t.Errorf("%s there and %s of all: trips of %s %+v", c.destination, c.all, u.Rule, u.Trips)
+			}
+		}
+	}
+}
+
+// TestANewTableForgetsNothing: what other nodes have told and which bounds were passed
+// outlives a change of the configuration, or each one would open the bounds for a second.
+func TestANewTableForgetsNothing(t *testing.T) {
+	spec := trunkgroup.FraudSpec{
+		Calls:        trunkgroup.FraudWindowsSpec{Day: 3},
+		ShortCalls:   trunkgroup.FraudShortCallsSpec{Calls: 50},
+		Destinations: []trunkgroup.FraudDestinationSpec{{Name: "far", Prefixes: []string{"+1876*"}, Calls: trunkgroup.FraudWindowsSpec{Day: 9}}},
+	}
+	other, f := watch(t, spec)
+	for range 3 {
+		use := other.Screen(epoch, f, number, false).Use
+		use.Answered(epoch)
+		use.Ended(epoch)
+	}
+	w, f := watch(t, spec)
+	w.Collect(epoch, func(fn func(string, []byte)) { other.Spread(epoch, true, fn) })
+	w.Screen(epoch, f, number, false)
+	spec.Destinations = append([]trunkgroup.FraudDestinationSpec{{Name: "new", Prefixes: []string{"+44*"}, Calls: trunkgroup.FraudWindowsSpec{Day: 1}}}, spec.Destinations...)
+	tab, f := table(t, spec)
+	w.SetTable(tab)
+	if v := w.Screen(epoch.Add(time.Second), f, number, false); v.Action != trunkgroup.FraudBlock {
+		t.Errorf("the counts of the other node are forgotten: %+v", v)
+	}
+	u := w.Usage(epoch.Add(time.Second), tab)
+	if trips := u[0].Trips; len(trips) != 1 || trips[0].Calls != 2 || !trips[0].Since.Equal(epoch) || u[0].ShortCalls != 3 {
+		t.Errorf("%+v", u[0])
+	}
+	if v := w.Screen(epoch, f, []byte("+442012345"), false); v.Bound == "calls.day" && v.Rule == "new" {
+		t.Errorf("a new rule begins with counts of another one: %+v", v)
+	}
+}

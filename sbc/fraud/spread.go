@@ -71,9 +71,9 @@ func (w *Watch) Spread(now time.Time, all bool, put func(customer string, counts
 // counts of every other process; it reports how many of them could not be read.
 func (w *Watch) Collect(now time.Time, each func(fn func(customer string, counts []byte))) (bad int) {
 	accounts := *w.accounts.Load()
-	sums := make(map[string]*Others, len(accounts))
+	sums := make(map[string]*heard, len(accounts))
 	for name, a := range accounts {
-		sums[name] = &Others{rules: make([]counts, len(a.rules))}
+		sums[name] = &heard{rules: make([]counts, len(a.rules))}
 	}
 	each(func(customer string, counts []byte) {
 		if a := accounts[customer]; a != nil && a.read(counts, now, sums[customer]) != nil {

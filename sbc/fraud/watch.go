@@ -63,12 +63,9 @@ func (w *Watch) Screen(now time.Time, f *trunkgroup.Fraud, e164 []byte, proven b
 		return Verdict{} // the table is being swapped
 	}
 	rule := f.RuleOf(e164)
-	v := a.judge(now, f, rule)
-	if v.Action == trunkgroup.FraudBlock || v.Action == trunkgroup.FraudChallenge && !proven {
+	v := a.judge(now, f, rule, proven)
+	if v.Action == trunkgroup.FraudBlock || v.Action == trunkgroup.FraudChallenge {
 		return v
-	}
-	if v.Action == trunkgroup.FraudChallenge {
-		v = Verdict{}
 	}
 	a.rules[0].called(now)
 	if rule > 0 {
@@ -79,30 +76,47 @@ func (w *Watch) Screen(now time.Time, f *trunkgroup.Fraud, e164 []byte, proven b
 	return v
 }
 
-// judge finds the bound that the call would pass: that of its destination before
-// that of all.
-func (a *account) judge(now time.Time, f *trunkgroup.Fraud, rule int) Verdict {
-	percent := uint64(f.Percent(now))
-	others := a.others.Load()
-	for _, i := range [...]int{rule, 0} {
-		r := &f.Rules[i]
-		if bound := a.beyond(now, r, i, percent, others); bound != "" {
-			return a.verdict(now, r, bound)
+// judge asks the bounds of the call's destination and those of all. Every rule that is
+// passed is noted, and the strictest action decides: an alarm for one destination must not
+// let a call by that all calls together are blocked for.
+func (a *account) judge(now time.Time, f *trunkgroup.Fraud, rule int, proven bool) (v Verdict) {
+	percent, others := uint64(f.Percent(now)), a.others.Load()
+	note := func(r *trunkgroup.FraudRule, bound string) {
+		if bound == "" {
+			return
+		}
+		a.trip(now, r, bound)
+		if strictness(r.Action, proven) > strictness(v.Action, proven) {
+			v = Verdict{Action: r.Action, Rule: r.Name, Bound: bound}
 		}
 	}
-	if f.Short.Calls > 0 && a.short.sum(now)+others.short >= scaled(f.Short.Calls, percent) {
-		return a.verdict(now, &f.Rules[0], "short_calls")
+	if rule > 0 {
+		note(&f.Rules[rule], a.beyond(now, &f.Rules[rule], rule, percent, others))
 	}
-	return Verdict{}
+	all := &f.Rules[0]
+	note(all, a.beyond(now, all, 0, percent, others))
+	if f.Short.Calls > 0 && a.short.sum(now)+others.short >= scaled(f.Short.Calls, percent) {
+		note(all, "short_calls")
+	}
+	return v
 }
 
-func (a *account) verdict(now time.Time, r *trunkgroup.FraudRule, bound string) Verdict {
-	a.trip(now, r, bound)
-	return Verdict{Action: r.Action, Rule: r.Name, Bound: bound}
+// strictness orders actions by whom they keep out. A challenge keeps nobody out who has
+// shown a digest.
+func strictness(a trunkgroup.FraudAction, proven bool) int {
+	switch {
+	case a == trunkgroup.FraudBlock:
+		return 3
+	case a == trunkgroup.FraudChallenge && !proven:
+		return 2
+	case a == trunkgroup.FraudAlarm:
+		return 1
+	}
+	return 0
 }
 
 // beyond names the bound of a rule that one more call passes.
-func (a *account) beyond(now time.Time, r *trunkgroup.FraudRule, i int, percent uint64, others *Others) string {
+func (a *account) beyond(now time.Time, r *trunkgroup.FraudRule, i int, percent uint64, others *heard) string {
 	if r.Closed {
 		return "closed"
 	}
