@@ -29,6 +29,9 @@ const (
 // word: a part of the source's hash, and the time at which the bucket will be full
 // again (GCRA, ITU-T I.371). Who came last is forgotten first only when all of its
 // set are in debt.
+//
+// A source has one for its datagrams and one for its connections: what anybody may
+// forge in its name must not close a connection of it.
 type buckets struct {
 	hash     hasher
 	mask     uint64
@@ -55,15 +58,23 @@ func newBuckets(r Rate, sources int, h hasher) *buckets {
 }
 
 // take takes so many tokens from the source's bucket; false when it has not that many.
-func (b *buckets) take(a netip.Addr, at time.Duration, tokens int64) bool {
-	return b.draw(a, at, tokens, false)
+func (b *buckets) take(a netip.Addr, stream bool, at time.Duration, tokens int64) bool {
+	return b.draw(a, stream, at, tokens, false)
 }
 
-// fine takes half a second's worth of tokens, whether they are there or not.
-func (b *buckets) fine(a netip.Addr, at time.Duration) { b.draw(a, at, b.fined/b.interval, true) }
+// fine takes half a second's worth of tokens from both buckets of a source, whether
+// they are there or not.
+func (b *buckets) fine(a netip.Addr, at time.Duration) {
+	for _, stream := range [...]bool{false, true} {
+		b.draw(a, stream, at, b.fined/b.interval, true)
+	}
+}
 
-func (b *buckets) draw(a netip.Addr, at time.Duration, tokens int64, owe bool) bool {
+func (b *buckets) draw(a netip.Addr, stream bool, at time.Duration, tokens int64, owe bool) bool {
 	h := b.hash.hash(a)
+	if stream {
+		h = mix(h)
+	}
 	tag := h & tagMask
 	set := b.cells[h&b.mask*ways:][:ways]
 	now := uint64(at>>tickBits) & timeMask

@@ -28,7 +28,7 @@ func TestBucketsHoldTheRate(t *testing.T) {
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			at += time.Duration(rapid.IntRange(0, 50_000).Draw(t, "pause")) * time.Microsecond
 			for range rapid.IntRange(1, 50).Draw(t, "messages") {
-				if b.take(four(1), at, 1) {
+				if b.take(four(1), false, at, 1) {
 					if passed++; first < 0 {
 						first = at
 					}
@@ -46,7 +46,7 @@ func TestBucketsHoldTheRate(t *testing.T) {
 func TestBucketsFillAgain(t *testing.T) {
 	b := newBuckets(Rate{PerSecond: 10, Burst: 5}, 64, testHasher)
 	drain := func(at time.Duration) (n int) {
-		for b.take(four(7), at, 1) {
+		for b.take(four(7), false, at, 1) {
 			n++
 		}
 		return n
@@ -59,10 +59,10 @@ func TestBucketsFillAgain(t *testing.T) {
 			t.Errorf("at %s %d pass, want %d", c.at, got, c.want)
 		}
 	}
-	if !b.take(four(8), time.Hour, 5) || b.take(four(8), time.Hour, 1) {
+	if !b.take(four(8), false, time.Hour, 5) || b.take(four(8), false, time.Hour, 1) {
 		t.Error("a message that costs five does not take the whole burst")
 	}
-	if b.take(four(9), time.Hour, 6) {
+	if b.take(four(9), false, time.Hour, 6) {
 		t.Error("more than the burst passed at once")
 	}
 }
@@ -76,12 +76,12 @@ func TestBucketsManySourcesPushNoDebtorOut(t *testing.T) {
 	for ms := range seconds * 1000 {
 		at := time.Duration(ms) * time.Millisecond
 		for range 10 { // ten times the rate
-			if b.take(flooder, at, 1) {
+			if b.take(flooder, false, at, 1) {
 				passed++
 			}
 		}
 		for range 100 { // a hundred times as many senders in a second as the table has places
-			b.take(four(forged), at, 1)
+			b.take(four(forged), false, at, 1)
 			forged++
 		}
 	}
@@ -99,14 +99,14 @@ func TestBucketsCountIPv6ByHousehold(t *testing.T) {
 	for i := range 100 {
 		a := netip.MustParseAddr("2001:db8:1:2::").As16()
 		a[15] = byte(i)
-		if b.take(netip.AddrFrom16(a), 0, 1) {
+		if b.take(netip.AddrFrom16(a), false, 0, 1) {
 			n++
 		}
 	}
 	if n != 10 {
 		t.Errorf("a /64 got %d through, want 10", n)
 	}
-	if !b.take(netip.MustParseAddr("2001:db8:1:3::1"), 0, 1) {
+	if !b.take(netip.MustParseAddr("2001:db8:1:3::1"), false, 0, 1) {
 		t.Error("the next /64 is in the same bucket")
 	}
 	if got := testHasher.hash(netip.MustParseAddr("::ffff:192.0.2.1")); got != testHasher.hash(netip.MustParseAddr("192.0.2.1")) {
@@ -121,7 +121,7 @@ func TestBucketsAreSafeTogether(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 1000 {
-				if b.take(four(3), time.Second, 1) {
+				if b.take(four(3), false, time.Second, 1) {
 					passed.Add(1)
 				}
 			}

@@ -187,17 +187,19 @@ func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost
 		return CauseBan, false
 	}
 	at := now.Sub(g.start)
-	bucket := g.strangers
+	bucket, stranger := g.strangers, false
 	switch {
 	case trusted:
 		bucket = g.trusteds
 	case g.live.has(a, at), g.proven.has(a, at):
 		bucket = g.knowns
+	default:
+		stranger = true
 	}
-	if bucket != nil && !bucket.take(a, at, cost) {
+	if bucket != nil && !bucket.take(a, g.cfg.Listeners[listener].Stream, at, cost) {
 		return CauseBucket, false
 	}
-	if !trusted && g.scanners.match(raw) {
+	if !trusted && g.scanners.match(raw, stranger) {
 		return CauseScanner, false
 	}
 	return 0, true

@@ -274,3 +274,50 @@ func BenchmarkMessage(b *testing.B) {
 		})
 	}
 }
+
+// A caller chooses his name, and a phone that is called says it back: that must not
+// end the phone's connection. Neither must what a PBX of ours forwards.
+func TestNamesOfOthersCutNobodyOff(t *testing.T) {
+	g, offences := testGuard(t, nil)
+	phone := from("198.51.100.7:5060")
+	ringing := []byte("SIP/2.0 180 Ringing\r\nFrom: \"sipvicious\" <sip:a@b>;tag=1\r\nUser-Agent: Phone\r\n\r\n")
+	if !g.Message(t0, onTLS, phone, ringing) {
+		t.Error("an answer is dropped for its caller's name")
+	}
+	forwarded := []byte(text("sipvicious", "PBX"))
+	if g.Message(t0, onUDP, phone, forwarded) {
+		t.Error("a stranger with a scanner's name comes in")
+	}
+	g.Proved(phone.Addr(), t0)
+	if !g.Message(t0, onTLS, phone, forwarded) {
+		t.Error("a call of a digest user is dropped for its caller's name")
+	}
+	if g.Message(t0, onTLS, phone, []byte(text("x", "friendly-scanner"))) {
+		t.Error("a scanner beside a digest user comes in")
+	}
+	if len(*offences) != 1 {
+		t.Errorf("%d offences, want that of the scanner", len(*offences))
+	}
+}
+
+// Whoever forges datagrams of a source spends what its datagrams may, and closes no
+// connection of it.
+func TestForgedDatagramsCloseNoConnection(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		note func(*Guard, netip.AddrPort)
+	}{
+		{"a stranger", func(*Guard, netip.AddrPort) {}},
+		{"a registered phone", func(g *Guard, a netip.AddrPort) { g.Registered(a.Addr(), t0.Add(time.Hour)) }},
+		{"a digest user", func(g *Guard, a netip.AddrPort) { g.Proved(a.Addr(), t0) }},
+	} {
+		g, _ := testGuard(t, nil)
+		office := from("198.51.100.9:5061")
+		c.note(g, office)
+		for g.Message(t0, onUDP, office, good) {
+		}
+		if !g.Connect(t0, onTLS, office) || !g.Message(t0, onTLS, office, good) || !g.Message(t0, onTCP, office, good) {
+			t.Errorf("%s: its connection is closed for forged datagrams", c.name)
+		}
+	}
+}

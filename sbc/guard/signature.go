@@ -30,10 +30,13 @@ func newSignatures(words []string) *signatures {
 	return s
 }
 
-// match tells whether a message names a scanner as its User-Agent, or as its sender's
-// display name. It reads lines and nothing else, since nobody has checked the message.
-func (s *signatures) match(raw []byte) bool {
-	if len(s.words) == 0 {
+// match tells whether a request names a scanner as its User-Agent, or, where names
+// says so, as its sender's display name and nothing beside: people are called Iwar, and
+// what a PBX forwards has a name that its caller chose. So has what is answered to a
+// caller, which is why responses are not looked at. It reads lines and nothing else,
+// since nobody has checked the message.
+func (s *signatures) match(raw []byte, names bool) bool {
+	if len(s.words) == 0 || bytes.HasPrefix(raw, []byte("SIP/2.0 ")) {
 		return false
 	}
 	head := raw[:min(len(raw), maxHead)]
@@ -47,33 +50,53 @@ func (s *signatures) match(raw []byte) bool {
 		if len(line) <= 1 {
 			return false // the body begins
 		}
-		if value, ok := telling(line); ok && s.contains(value) {
+		switch value, is := telling(line); {
+		case is == agentLine && s.contains(value), is == fromLine && names && s.is(value):
 			return true
 		}
 	}
 	return false
 }
 
+// What a line may tell.
+const (
+	otherLine = iota
+	agentLine
+	fromLine
+)
+
 // telling returns the part of a header line in which a tool may name itself.
-func telling(line []byte) (value []byte, ok bool) {
+func telling(line []byte) (value []byte, is int) {
 	switch line[0] | 0x20 {
 	case 'u', 'f':
 	default:
-		return nil, false
+		return nil, otherLine
 	}
 	colon := bytes.IndexByte(line, ':')
 	if colon < 0 {
-		return nil, false
+		return nil, otherLine
 	}
 	name, value := bytes.TrimRight(line[:colon], " \t"), line[colon+1:]
 	switch {
 	case bytes.EqualFold(name, []byte("user-agent")):
-		return value, true
+		return value, agentLine
 	case bytes.EqualFold(name, []byte("from")), bytes.EqualFold(name, []byte("f")):
-		display, _, found := bytes.Cut(value, []byte{'<'})
-		return display, found
+		if display, _, found := bytes.Cut(value, []byte{'<'}); found {
+			return display, fromLine
+		}
 	}
-	return nil, false
+	return nil, otherLine
+}
+
+// is tells whether a display name is one of the words.
+func (s *signatures) is(display []byte) bool {
+	display = bytes.Trim(display, " \t\"")
+	for _, w := range s.words {
+		if bytes.EqualFold(display, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // contains finds one of the words, whole: "sipcli" is not in "SIPClient".

@@ -33,15 +33,19 @@ func TestSignatures(t *testing.T) {
 		{"a word that ends like one", text("x", "mysipcli"), false},
 		{"the body", text("x", "Phone"), false},
 		{"a response", "SIP/2.0 200 OK\r\nServer: x\r\n\r\n", false},
+		{"an answer to a caller who calls himself so", "SIP/2.0 180 Ringing\r\nFrom: \"sipvicious\" <sip:a@b>;tag=1\r\n\r\n", false},
+		{"a person", text("Iwar Berg", "Phone"), false},
+		{"a friend", text("my friendly-scanner", "Phone"), false},
+		{"without quotes", strings.Replace(text("sipvicious", "Phone"), `"sipvicious"`, "SIPVicious", 1), true},
 		{"nothing", "", false},
 		{"line feeds", "\n\n\n", false},
 		{"far into a message", strings.Repeat("X: y\r\n", 2000) + "User-Agent: pplsip\r\n", false},
 	} {
-		if got := s.match([]byte(c.text)); got != c.want {
+		if got := s.match([]byte(c.text), true); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if newSignatures([]string{"", " "}).match([]byte(text("", ""))) {
+	if newSignatures([]string{"", " "}).match([]byte(text("", "")), true) {
 		t.Error("an empty word is found everywhere")
 	}
 }
@@ -53,7 +57,7 @@ func FuzzSignatures(f *testing.F) {
 	s := newSignatures(DefaultSignatures())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := string(raw)
-		s.match(raw)
+		s.match(raw, true)
 		if string(raw) != before {
 			t.Fatal("the message was changed")
 		}
