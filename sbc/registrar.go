@@ -62,13 +62,13 @@ type registrations struct {
 	waits  atomic.Int64 // len(orders), for who asks without the lock
 
 	// The goroutine's own.
-	flows map[transport.Flow][]*registrar.Record // of this node
+	flows flows
 	churn *churn
 }
 
 func newRegistrations(s *Server, b Bindings) *registrations {
 	return &registrations{
-		server: s, bindings: b, alive: s.set.Alive, wake: make(chan struct{}, 1), flows: make(map[transport.Flow][]*registrar.Record),
+		server: s, bindings: b, alive: s.set.Alive, wake: make(chan struct{}, 1), flows: make(flows),
 		churn: newChurn(),
 	}
 }
@@ -243,19 +243,10 @@ func (g *registrations) remove(tx BindingChanges, list []*registrar.Record) {
 // follow keeps account of what is reached by which connection of this node.
 func (g *registrations) follow(was, is *registrar.Record) {
 	if was != nil && was.Flow != 0 && was.Node == g.server.cfg.Node {
-		f := transport.Flow(was.Flow)
-		var left []*registrar.Record
-		for _, r := range g.flows[f] {
-			if r.AOR != was.AOR || r.ID != was.ID {
-				left = append(left, r)
-			}
-		}
-		if g.flows[f] = left; len(left) == 0 {
-			delete(g.flows, f)
-		}
+		g.flows.drop(was)
 	}
 	if is != nil && is.Reach == trunkgroup.ReachFlow && is.Flow != 0 {
-		g.flows[transport.Flow(is.Flow)] = append(g.flows[transport.Flow(is.Flow)], is)
+		g.flows.add(is, func(r *registrar.Record) bool { return g.bindings.Index().Record(r.AOR, r.ID) != nil })
 	}
 }
 
@@ -263,7 +254,7 @@ func (g *registrations) follow(was, is *registrar.Record) {
 // trying, and people see why. Whoever registered by another one since is not
 // concerned.
 func (g *registrations) end(now time.Time, tx BindingChanges, f transport.Flow) {
-	for _, rec := range g.flows[f] {
+	for _, rec := range g.flows.take(f) {
 		is := g.bindings.Index().Record(rec.AOR, rec.ID)
 		if is == nil || is.Flow != rec.Flow || is.Node != rec.Node || is.Boot != rec.Boot {
 			continue
@@ -272,5 +263,4 @@ func (g *registrations) end(now time.Time, tx BindingChanges, f transport.Flow) 
 			tx.Remove(is) // no room to say why
 		}
 	}
-	delete(g.flows, f)
 }

@@ -51,7 +51,7 @@ const shelfAOR = "sip:pbx@sip.example.com"
 func newShelf(room int) (*shelf, *registrations) {
 	s := &shelf{index: registry.New(registrar.Node{Name: "dal-1", Site: "dallas", Boot: 1}), now: time.Unix(1_800_000_000, 0), room: room}
 	g := &registrations{
-		server: &Server{cfg: Config{Node: "dal-1"}}, bindings: s, wake: make(chan struct{}, 1), flows: map[transport.Flow][]*registrar.Record{}, churn: newChurn(),
+		server: &Server{cfg: Config{Node: "dal-1"}}, bindings: s, wake: make(chan struct{}, 1), flows: flows{}, churn: newChurn(),
 		alive: func(f transport.Flow) bool { return f < 100 },
 	}
 	return s, g
@@ -99,6 +99,38 @@ func TestDEC15_EndOfAConnection(t *testing.T) {
 	g.end(s.now, s, 1)
 	g.end(s.now, s, 77) // nobody's
 	if len(g.flows) != 1 {
+		t.Errorf("%v", g.flows)
+	}
+}
+
+// A proxy's connection carries the bindings of many users and lives for months: what
+// expires by itself is not kept for as long, and those that stand all end with it.
+func TestBindingsOfALongConnectionAreSwept(t *testing.T) {
+	s, g := newShelf(1 << 30)
+	register := func(user, id string) {
+		r := request(1, id)
+		r.AOR = user
+		if got := s.decide(g, r); got != "registered" {
+			t.Fatal(got)
+		}
+	}
+	for i := range 100 {
+		register(fmt.Sprint("stays-", i), "a")
+	}
+	for i := range 10_000 {
+		register(fmt.Sprint("goes-", i), "a")
+		s.index.Remove(fmt.Sprint("goes-", i), "a") // expired
+	}
+	if n := len(g.flows[1].records); n < 100 || n > 300 {
+		t.Errorf("%d bindings are kept, and 100 stand", n)
+	}
+	g.end(s.now, s, 1)
+	for i := range 100 {
+		if rec := s.index.Record(fmt.Sprint("stays-", i), "a"); !rec.Gone() {
+			t.Errorf("%+v still looks alive", rec)
+		}
+	}
+	if len(g.flows) != 0 {
 		t.Errorf("%v", g.flows)
 	}
 }

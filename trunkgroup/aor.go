@@ -27,16 +27,6 @@ func (t *Table) CalledMember(customer *Group, user, host []byte) *Member {
 	return m
 }
 
-// EmergencyNumber reports whether a number, in the form that the numbering policy
-// gave it, is one that no limit applies to (DEC-17).
-func EmergencyNumber(number []byte) bool {
-	switch string(number) {
-	case "911", "112", "999", "000":
-		return true
-	}
-	return false
-}
-
 // MayCallOut tells whether callers known by this group may reach the PSTN. The
 // digest users of an origination-customer group stand for PBXs that register:
 // they reach addresses of record of their customer, and nothing else (P-29).

@@ -114,7 +114,7 @@ func appendUses(uses []limit.Use, s limit.Scope, name string) []limit.Use {
 
 // emergency reports whether the call is one that no limit applies to (DEC-17).
 // Who gets here is identified: strangers are refused before.
-func (c *Call) emergency() bool { return emergencyNumber([]byte(c.called)) }
+func (c *Call) emergency() bool { return trunkgroup.EmergencyNumber([]byte(c.called)) }
 
 // admitted reports whether the call may begin its hunt. When it has to wait, it
 // is routed again at the end of the wait: the configuration may be another then.

@@ -12,12 +12,6 @@ import (
 // are emergency calls: no limit applies to these (DEC-17), memory has an end.
 const emergencyRoom = 2
 
-// emergencyNumber reports whether a number, in the form that the numbering
-// policy gave it, is one that no limit applies to (DEC-17).
-func emergencyNumber(e164 []byte) bool {
-	return trunkgroup.EmergencyNumber(e164)
-}
-
 // emergencyUser reports whether the user of a Request-URI is an emergency number
 // to a group: behind the tech prefix of its source, by its numbering policy.
 func emergencyUser(g *trunkgroup.Group, prefix string, user []byte) bool {
@@ -28,7 +22,7 @@ func emergencyUser(g *trunkgroup.Group, prefix string, user []byte) bool {
 		user = rest
 	}
 	e164, err := number.Normalise(g.Numbering, user)
-	return err == nil && emergencyNumber(e164)
+	return err == nil && trunkgroup.EmergencyNumber(e164)
 }
 
 // endsLikeEmergency tells most other numbers from emergency numbers at no cost.
@@ -36,7 +30,7 @@ func endsLikeEmergency(user []byte) bool {
 	if end := bytes.IndexByte(user, ';'); end >= 0 {
 		user = user[:end]
 	}
-	return len(user) >= 3 && emergencyNumber(user[len(user)-3:])
+	return len(user) >= 3 && trunkgroup.EmergencyNumber(user[len(user)-3:])
 }
 
 // LooksLikeEmergency reports whether the first line of a request may be that of an
@@ -80,7 +74,7 @@ func (s *Shard) mayBeEmergency(p *Packet) bool {
 	if err != nil || !endsLikeEmergency(uri.User) {
 		return false
 	}
-	if emergencyNumber(uri.User) {
+	if trunkgroup.EmergencyNumber(uri.User) {
 		return true
 	}
 	table, _ := s.env.Routing()
@@ -96,7 +90,7 @@ func (s *Shard) room(p *Packet, who *caller) bool {
 		return false
 	}
 	if who.token != nil {
-		return emergencyNumber([]byte(who.token.Called))
+		return trunkgroup.EmergencyNumber([]byte(who.token.Called))
 	}
 	uri, err := sip.ParseURI(p.Message.RequestURI())
 	if err != nil {

@@ -25,7 +25,7 @@ func (s *Shard) screenFraud(p *Packet, table *trunkgroup.Table, who *caller) boo
 		return true
 	}
 	e164, ok := dialled(p.Message, table, who)
-	if !ok || emergencyNumber(e164) {
+	if !ok || trunkgroup.EmergencyNumber(e164) {
 		return true
 	}
 	who.fraud = s.cfg.Fraud.Screen(s.now, g.Fraud, e164, who.user != "")

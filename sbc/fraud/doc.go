@@ -4,7 +4,7 @@
 //
 // A Watch is shared by all calls of a node and takes no lock: a count is a ring
 // of time slots, each one atomic word. What other nodes counted is added as one
-// sum that the shell refreshes (Spread, Others), so that a bound holds over the
+// sum that the shell refreshes (Spread, Collect), so that a bound holds over the
 // cluster with the delay of that exchange. Counts of a process that is gone go on
 // to count until they are a day old.
 //
