@@ -361,3 +361,14 @@ func (l *leg) withRemoteTag() string {
 	}
 	return l.remote + ";tag=" + l.remoteTag
 }
+
+// bye sends a BYE in the dialog. lines are further header lines. Between the
+// halves of a handed-over call it is sent until it is answered.
+func (l *leg) bye(s *Shard, lines string, taker taker) {
+	if l.hop.Node != "" {
+		taker = &halfBye{s: s, leg: l, lines: lines, taker: taker, until: s.now.Add(halfGoneAfter + halfCheckEvery)}
+	}
+	o := l.inside(s, sip.BYE)
+	o.lines = []byte(lines)
+	s.send(&o, taker)
+}

@@ -1,14 +1,12 @@
 package b2bua
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
-	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // inviteOwner follows an INVITE that we sent.
@@ -51,26 +49,6 @@ type inviteTx struct {
 	started     time.Time
 	uses        []limit.Use // of the member, while the far end may have the call
 	seat        Seat        // there, as long
-}
-
-// identity is what CANCEL, ACK and BYE of an INVITE are made of.
-type identity struct {
-	uri, callID, localTag string
-	local, remote         string // From and To values without tags
-	routes                []string
-	seq                   uint32
-	hop                   transport.Target
-	leg                   *leg             // the dialog, when the INVITE is inside one
-	reach                 trunkgroup.Reach // of a binding
-	login                 *login           // once a carrier's challenge was answered
-	credentials           string           // the header line of the answer: the ACK has the same (RFC 3261 13.2.2.4)
-}
-
-// sentAck is the ACK of one 2xx, by the To tag of its dialog.
-type sentAck struct {
-	tag   string
-	bytes []byte
-	to    transport.Target
 }
 
 // sendInvite starts a client INVITE transaction.
@@ -248,66 +226,6 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	}
 }
 
-// takeSuccess gives the first 2xx to the owner. A repeated one gets its ACK
-// again; one of another dialog, or one that nobody waits for, is ACKed and
-// hung up (RFC 3261 13.2.2.4, DEC-02).
-func (tx *inviteTx) takeSuccess(m *sip.Message) {
-	tag := string(m.ToTag())
-	for _, a := range tx.acks {
-		if a.tag == tag {
-			tx.s.env.Send(a.to, a.bytes, 0)
-			return
-		}
-	}
-	if !tx.finalSeen {
-		tx.bytes, tx.finalSeen, tx.giveUp = nil, true, time.Time{}
-	}
-	switch {
-	case tx.won && tx.winner == tag:
-		// The ACK waits for the caller's, with the answer to a late offer.
-	case !tx.won && tx.owner != nil:
-		tx.won, tx.winner = true, tag
-		owner := tx.owner
-		owner.accepted(tx, m)
-	default:
-		tx.hangUp(m)
-	}
-}
-
-// hangUp ends a dialog that nobody wants. An INVITE inside a dialog owes only
-// its ACK: the dialog has its own BYE.
-func (tx *inviteTx) hangUp(m *sip.Message) {
-	tx.release()
-	if tx.id.leg != nil {
-		tx.ackSuccess(tx.id.leg, nil, nil)
-		return
-	}
-	l := tx.dialog(m)
-	tx.ackSuccess(l, nil, nil)
-	l.bye(tx.s, "", nil)
-}
-
-// dialog makes the dialog that a 2xx to this INVITE sets up.
-func (tx *inviteTx) dialog(m *sip.Message) *leg {
-	l := &leg{
-		callID: tx.id.callID, localTag: tx.id.localTag, remoteTag: string(m.ToTag()),
-		local: tx.id.local, remote: tx.id.remote, localSeq: tx.id.seq,
-		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach, login: tx.id.login,
-	}
-	l.setRoutes(m, true)
-	l.setTarget(tx.s, m.Header(sip.Contact))
-	return l
-}
-
-// ackSuccess sends the ACK of the 2xx and keeps it for the 2xx's repetitions.
-func (tx *inviteTx) ackSuccess(l *leg, contentType, body []byte) {
-	o := l.inside(tx.s, sip.ACK)
-	o.seq, o.contentType, o.body, o.credentials = tx.id.seq, contentType, body, tx.id.credentials
-	b := tx.s.appendRequest(&o)
-	tx.acks = append(tx.acks, sentAck{tag: l.remoteTag, bytes: b, to: o.hop})
-	tx.s.env.Send(o.hop, b, 0)
-}
-
 // abandon gives the attempt up in one of the two forms of DEC-02: after any
 // provisional CANCEL, before that stop repeating and wait.
 func (tx *inviteTx) abandon() {
@@ -350,36 +268,6 @@ func (tx *inviteTx) sendCancel() {
 	tx.s.env.Send(tx.id.hop, tx.cancelBytes, 0)
 }
 
-func (id *identity) withToTag() string {
-	if id.leg != nil {
-		return id.leg.withRemoteTag()
-	}
-	return id.remote
-}
-
-// appendHopRequest writes what belongs to the INVITE's own transaction: CANCEL
-// and the ACK of a failure have its Request-URI, Via branch, Route and CSeq
-// number (RFC 3261 9.1, 17.1.1.3).
-func (tx *inviteTx) appendHopRequest(method, to string) []byte {
-	s, id := tx.s, &tx.id
-	b := make([]byte, 0, 512)
-	b = append(append(append(b, method...), ' '), id.uri...)
-	b = append(append(append(b, " SIP/2.0\r\nVia: SIP/2.0/"...), id.hop.Transport.Via()...), ' ')
-	b = append(append(b, s.sentBy(id.hop)...), ";branch="...)
-	b = appendBranch(b, tx.token)
-	if !id.hop.Transport.Reliable() {
-		b = append(b, ";rport"...)
-	}
-	for _, r := range id.routes {
-		b = append(append(b, "\r\nRoute: "...), r...)
-	}
-	b = append(append(append(b, "\r\nMax-Forwards: 70\r\nFrom: "...), id.local...), ";tag="...)
-	b = append(append(append(b, id.localTag...), "\r\nTo: "...), to...)
-	b = append(append(append(b, "\r\nCall-ID: "...), id.callID...), "\r\nCSeq: "...)
-	b = strconv.AppendUint(b, uint64(id.seq), 10)
-	return append(append(append(b, ' '), method...), "\r\nContent-Length: 0\r\n\r\n"...)
-}
-
 // end closes the transaction without a final response.
 func (tx *inviteTx) end(err error) {
 	tx.s.forget(tx.token, tx)
@@ -388,15 +276,4 @@ func (tx *inviteTx) end(err error) {
 	if owner != nil {
 		owner.lost(tx, err)
 	}
-}
-
-// bye sends a BYE in the dialog. lines are further header lines. Between the
-// halves of a handed-over call it is sent until it is answered.
-func (l *leg) bye(s *Shard, lines string, taker taker) {
-	if l.hop.Node != "" {
-		taker = &halfBye{s: s, leg: l, lines: lines, taker: taker, until: s.now.Add(halfGoneAfter + halfCheckEvery)}
-	}
-	o := l.inside(s, sip.BYE)
-	o.lines = []byte(lines)
-	s.send(&o, taker)
 }
