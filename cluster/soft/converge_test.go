@@ -12,7 +12,7 @@ import (
 func short() map[Kind]Rule {
 	return map[Kind]Rule{
 		KindCall:     {Linger: 20 * time.Second, Tombstone: 3 * time.Second},
-		KindBinding:  {Keep: true, Versioned: true, MaxTTL: time.Minute},
+		KindBinding:  {Keep: true, Versioned: true, Newest: true, MaxTTL: time.Minute},
 		KindAffinity: {Keep: true, Versioned: true, Evict: true, MaxTTL: 20 * time.Second},
 		KindCounter:  {Tombstone: time.Second},
 	}

@@ -40,6 +40,12 @@
 // highest version seen plus one, ties go to the higher node name, and the loser is
 // dropped everywhere (DEC-15: a registration may be refreshed at any node).
 //
+// Versions order what was written in the knowledge of what it replaces. A node that was cut
+// off, or that has just started and not heard yet what there is, writes without: of a kind
+// that goes by the Newest, the owner of an entry that meets a higher version which is older
+// than its own writes its own anew, above that version. Ages are compared by the owner alone, so
+// that never two insist against each other.
+//
 // # Death of an owner (DEC-15)
 //
 // Entries of a kind that is kept stay until they expire. The others go when the rule's

@@ -58,6 +58,10 @@ type Rule struct {
 	Keep bool
 	// Versioned: one entry per key over all owners; the highest version wins.
 	Versioned bool
+	// Newest: where the owners of two versions of a key did not know each other's,
+	// the one that was written later is to win, and not the one that was written
+	// more often (see newer). Only with Versioned.
+	Newest bool
 	// Evict: a cache, whose oldest entries go when the store is full.
 	Evict bool
 	// MaxTTL caps the time to live; 0 means a day.
@@ -93,7 +97,7 @@ func (r Rule) withDefaults() Rule {
 func DefaultRules() map[Kind]Rule {
 	return map[Kind]Rule{
 		KindCall:     {Linger: time.Hour},
-		KindBinding:  {Keep: true, Versioned: true, MaxTTL: 2 * time.Hour},
+		KindBinding:  {Keep: true, Versioned: true, Newest: true, MaxTTL: 2 * time.Hour},
 		KindAffinity: {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
 		KindCounter:  {},

@@ -96,6 +96,10 @@ func (s *Store) apply(o *origin, c *change) {
 			s.supersede(was)
 			return
 		}
+		if rule.Newest && best.origin == s.own && best.newer(e) {
+			s.insist(best, rule, e.version)
+			return
+		}
 		changed = changed && (best.tombstone || !slices.Equal(best.value, e.value))
 		replaced = best
 	}

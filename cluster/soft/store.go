@@ -98,6 +98,12 @@ func compareOrigins(a, b *origin) int {
 // Put; zero means as long as this process, which kinds that are kept refuse. The
 // value is copied.
 func (s *Store) Put(now time.Time, kind Kind, key string, value []byte, ttl time.Duration) error {
+	return s.PutOf(now, now, kind, key, value, ttl)
+}
+
+// PutOf is Put for what became so at an earlier time, since: to a kind that goes
+// by the newest, the entry is as old as that.
+func (s *Store) PutOf(now, since time.Time, kind Kind, key string, value []byte, ttl time.Duration) error {
 	s.now = now
 	rule, ok := s.cfg.Rules[kind]
 	switch {
@@ -108,7 +114,7 @@ func (s *Store) Put(now time.Time, kind Kind, key string, value []byte, ttl time
 	case rule.Keep && ttl <= 0:
 		return ErrTTL
 	}
-	e := &entry{ref: ref{kind, key}, origin: s.own, value: slices.Clone(value), since: now, pos: -1}
+	e := &entry{ref: ref{kind, key}, origin: s.own, value: slices.Clone(value), since: since, pos: -1}
 	if ttl > 0 {
 		e.expires = now.Add(min(ttl, rule.MaxTTL))
 	}

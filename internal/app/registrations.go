@@ -49,8 +49,12 @@ type bindingChanges struct {
 }
 
 func (c bindingChanges) Put(rec *registrar.Record) error {
-	value := rec.Append(make([]byte, 0, 512), c.now)
-	if err := c.store.Put(c.now, soft.KindBinding, rec.Key(), value, rec.Expires.Sub(c.now)); err != nil {
+	since := c.now
+	if rec.Gone() && !rec.Taken.IsZero() {
+		since = rec.Taken // the end of a connection is no newer than its REGISTER
+	}
+	value := rec.Append(make([]byte, 0, 512), since)
+	if err := c.store.PutOf(c.now, since, soft.KindBinding, rec.Key(), value, rec.Expires.Sub(c.now)); err != nil {
 		c.r.full.Add(1)
 		return err
 	}
@@ -107,7 +111,7 @@ func (r *registrations) set(rec *registrar.Record) {
 }
 
 func metaOf(e *soft.Entry) registrar.Meta {
-	return registrar.Meta{Key: e.Key, Node: e.Owner, Boot: uint32(e.Boot), Changed: e.Since, Expires: e.Expires}
+	return registrar.Meta{Key: e.Key, Node: e.Owner, Boot: uint32(e.Boot), Taken: e.Since, Expires: e.Expires}
 }
 
 // peers gives the index what the engine knows of the other nodes.

@@ -79,7 +79,7 @@ func (d *desk) registration(table *trunkgroup.Table, r *registrar.Record) admin.
 	line := admin.Registration{
 		AOR: r.AOR, ID: r.ID, Contact: r.Contact, Path: r.Path, Source: r.Addr.String(), Transport: r.Transport.String(),
 		Listener: r.Local.String(), Node: r.Node, Site: r.Site, Reach: r.Reach.String(), Reachable: cause == "", CallsOf: site, Cause: cause,
-		Since: r.Since, Refreshed: r.Changed, Expires: r.Expires, Q: float64(r.Q) / 1000, Bulk: r.Bulk, User: r.User,
+		Since: r.Since, Refreshed: r.Taken, Expires: r.Expires, Q: float64(r.Q) / 1000, Bulk: r.Bulk, User: r.User,
 		Instance: r.Instance, Agent: r.Agent,
 	}
 	if m := table.MatchAOR(r.AOR); m != nil {

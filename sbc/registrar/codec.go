@@ -34,12 +34,13 @@ const (
 	tagSite     = 15
 	tagRegID    = 16
 	tagName     = 17 // by which far ends know the listener
+	tagEnded    = 18 // milliseconds from the last REGISTER to the end of the connection
 )
 
 const flagBulk = 1
 
 // Append appends the record as nodes tell it each other. What is left out says
-// the frame around it: the key, the node with its boot, the time to live.
+// the frame around it: the key, the node with its boot, the age, the time to live.
 func (r *Record) Append(dst []byte, now time.Time) []byte {
 	dst = appendText(dst, tagContact, r.Contact)
 	for _, p := range r.Path {
@@ -63,6 +64,9 @@ func (r *Record) Append(dst []byte, now time.Time) []byte {
 	dst = appendNumber(dst, tagCSeq, uint64(r.CSeq))
 	if r.RegID != 0 {
 		dst = appendNumber(dst, tagRegID, uint64(r.RegID))
+	}
+	if d := r.Changed.Sub(r.Taken); d > 0 && !r.Taken.IsZero() {
+		dst = appendNumber(dst, tagEnded, uint64(d.Milliseconds()))
 	}
 	dst = appendText(dst, tagName, r.Advertise)
 	return appendText(dst, tagSite, r.Site)
@@ -93,14 +97,14 @@ type Meta struct {
 	Key     string
 	Node    string
 	Boot    uint32
-	Changed time.Time
+	Taken   time.Time
 	Expires time.Time
 }
 
 // ParseRecord reads a record. Unknown tags are skipped.
 func ParseRecord(m Meta, value []byte) (*Record, error) {
-	r := &Record{Changed: m.Changed}
-	r.Node, r.Boot, r.Expires, r.Since = m.Node, m.Boot, m.Expires, m.Changed
+	r := &Record{Taken: m.Taken, Changed: m.Taken}
+	r.Node, r.Boot, r.Expires, r.Since = m.Node, m.Boot, m.Expires, m.Taken
 	r.Q, r.Sessions = 1000, -1
 	var ok bool
 	if r.AOR, r.ID, ok = SplitKey(m.Key); !ok {
@@ -167,7 +171,7 @@ func (r *Record) field(tag byte, v string) (ok bool) {
 
 func (r *Record) number(tag byte, v string) bool {
 	switch tag {
-	case tagFlow, tagQ, tagSessions, tagAge, tagCallID, tagCSeq, tagRegID:
+	case tagFlow, tagQ, tagSessions, tagAge, tagCallID, tagCSeq, tagRegID, tagEnded:
 	default:
 		return true // of a later version
 	}
@@ -183,7 +187,9 @@ func (r *Record) number(tag byte, v string) bool {
 	case tagSessions:
 		r.Sessions = int(min(n, math.MaxInt32)) - 1
 	case tagAge:
-		r.Since = r.Changed.Add(-time.Duration(min(n, maxAge)) * time.Millisecond)
+		r.Since = r.Taken.Add(-time.Duration(min(n, maxAge)) * time.Millisecond)
+	case tagEnded:
+		r.Changed = r.Taken.Add(time.Duration(min(n, maxAge)) * time.Millisecond)
 	case tagCallID:
 		r.CallID = n
 	case tagCSeq:

@@ -22,7 +22,8 @@ func drawRecord(t *rapid.T) *Record {
 		return netip.AddrPortFrom(netip.MustParseAddr("198.51.100.7"), rapid.Uint16().Draw(t, name))
 	}
 	r := &Record{
-		CallID: rapid.Uint64().Draw(t, "callid"), CSeq: rapid.Uint32().Draw(t, "cseq"), RegID: rapid.Uint32().Draw(t, "regid"), Changed: epoch,
+		CallID: rapid.Uint64().Draw(t, "callid"), CSeq: rapid.Uint32().Draw(t, "cseq"), RegID: rapid.Uint32().Draw(t, "regid"), Taken: epoch,
+		Changed: epoch.Add(time.Duration(rapid.IntRange(0, 1e7).Draw(t, "ended")) * time.Millisecond),
 	}
 	r.AOR, r.ID, r.Contact = aor, "0123456789abcdef", "sip:"+text.Draw(t, "contact")
 	for range rapid.IntRange(0, 3).Draw(t, "paths") {
@@ -39,7 +40,7 @@ func drawRecord(t *rapid.T) *Record {
 }
 
 func metaOf(r *Record) Meta {
-	return Meta{Key: r.Key(), Node: r.Node, Boot: r.Boot, Changed: r.Changed, Expires: r.Expires}
+	return Meta{Key: r.Key(), Node: r.Node, Boot: r.Boot, Taken: r.Taken, Expires: r.Expires}
 }
 
 func TestDEC15_RecordsSurviveTheWire(t *testing.T) {
@@ -74,7 +75,7 @@ func FuzzParseRecord(f *testing.F) {
 	f.Add(b.only().Append(nil, b.now))
 	f.Add([]byte{1, 1, 'x', 4, 2, 0, 0})
 	f.Fuzz(func(t *testing.T, value []byte) {
-		m := Meta{Key: aor + "\x00id", Node: "n", Boot: 1, Changed: epoch, Expires: epoch.Add(time.Hour)}
+		m := Meta{Key: aor + "\x00id", Node: "n", Boot: 1, Taken: epoch, Expires: epoch.Add(time.Hour)}
 		r, err := ParseRecord(m, value)
 		if err != nil {
 			return

@@ -109,7 +109,7 @@ func (r *Request) record(now time.Time, self Node, c *Contact, was *Record) *Rec
 			Sessions: r.Sessions, Bulk: r.gin, Instance: c.Instance, Agent: r.Agent, User: r.User,
 			Since: now, Expires: now.Add(c.Expires),
 		},
-		CallID: r.CallID, CSeq: r.CSeq, RegID: c.RegID, Changed: now,
+		CallID: r.CallID, CSeq: r.CSeq, RegID: c.RegID, Taken: now, Changed: now,
 	}
 	if was != nil {
 		rec.Since = was.Since

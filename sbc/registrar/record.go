@@ -16,9 +16,9 @@ type Record struct {
 	CSeq   uint32
 	// RegID is not 0 when it is known by its instance and this (RFC 5626).
 	RegID uint32
-	// Changed is when its node last put it, by this node's clock: the last
-	// REGISTER, or the end of its connection.
-	Changed time.Time
+	// Taken is when its node took the last REGISTER, by this node's clock, Changed
+	// the same or later the end of its connection.
+	Taken, Changed time.Time
 }
 
 // Gone reports that the connection by which alone the binding is reached has
