@@ -34,14 +34,20 @@ func (c *cli) registrations(cmd *cobra.Command, aor, member string, limit int) (
 func (c *cli) registrationListCommand() *cobra.Command {
 	var member string
 	var limit int
+	var refused bool
 	cmd := &cobra.Command{
 		Use: "list [AOR]", Short: "Show who is registered, where, and whether a call would get there",
 		Long: `Shows the bindings of all nodes as the asked node knows them. REACH says which nodes can send to
 one: any node of either site; the socket of its node, behind a NAT; or a connection of its node. STATE is ok
 when a call could be sent there now, else why not and, where it is known, since when. CALLS OF is the site
-whose calls it takes.`,
-		Args: cobra.MaximumNArgs(1),
+whose calls it takes. With --refused it shows instead whose REGISTERs the asked node refused within a day,
+why, from where, how often in a row and since when; each node knows only of its own.`,
+		Example: "  tandem registration list --member acme-in/pbx\n  tandem registration list --refused --address unix:/run/tandem/admin.sock",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > 100_000 {
+				return usage("write 1 to 100000", "--limit %d is out of bounds", limit)
+			}
 			list, err := c.registrations(cmd, strings.Join(args, ""), member, limit)
 			if err != nil {
 				return err
@@ -49,11 +55,18 @@ whose calls it takes.`,
 			if list.Left > 0 {
 				fmt.Fprintf(c.err, "note: %d more are left off; --limit shows more, an AOR or --member fewer\n", list.Left)
 			}
+			if refused {
+				return c.print(append([]admin.Refused{}, list.Refused...), func() *table { return refusedTable(list.Refused) })
+			}
+			if len(list.Registrations) == 0 {
+				fmt.Fprintln(c.err, "note: nobody is registered; "+refusals(&list))
+			}
 			return c.print(list, func() *table { return registrationTable(list.Registrations) })
 		}),
 	}
 	cmd.Flags().StringVar(&member, "member", "", "only those of this GROUP/MEMBER")
 	cmd.Flags().IntVar(&limit, "limit", 1000, "how many at most")
+	cmd.Flags().BoolVar(&refused, "refused", false, "whose REGISTERs the asked node refused, and why")
 	return cmd
 }
 
@@ -65,6 +78,25 @@ func registrationTable(list []admin.Registration) *table {
 			r.Since.UTC().Format(time.RFC3339), expiresIn(r), r.Agent)
 	}
 	return t
+}
+
+func refusedTable(list []admin.Refused) *table {
+	t := &table{head: []string{"AOR", "MEMBER", "SOURCE", "TIMES", "SINCE", "LAST", "REASON"}}
+	for _, r := range list {
+		t.add(r.AOR, r.Member, r.Source, strconv.Itoa(r.Times), r.Since.UTC().Format(time.RFC3339), r.Last.UTC().Format(time.RFC3339), r.Why)
+	}
+	return t
+}
+
+// refusals says what the node refused, or where else to look.
+func refusals(list *admin.RegistrationList) string {
+	if len(list.Refused) == 0 {
+		return list.Node + " has refused nothing of it within a day: does the PBX send to another node (--address), " +
+			"is it banned (tandem ban list), or does it not answer challenges?"
+	}
+	r := list.Refused[0]
+	return fmt.Sprintf("%s refused %s from %s, %d times since %s, last at %s: %s", list.Node, r.AOR, r.Source, r.Times,
+		r.Since.UTC().Format(time.RFC3339), r.Last.UTC().Format(time.RFC3339), r.Why)
 }
 
 func registrationState(r *admin.Registration) string {
@@ -84,7 +116,11 @@ func expiresIn(r *admin.Registration) string {
 func (c *cli) registrationShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show AOR [ID]", Short: "Show everything about the bindings of an address of record",
-		Args: cobra.RangeArgs(1, 2),
+		Long: `Shows everything about the bindings of an address of record, or about the one with this ID, as list
+writes it. When there is none, it says what the asked node refused last: a PBX that has a wrong password is
+found so. Ask the node that the PBX sends to.`,
+		Example: "  tandem registration show sip:acme@sip.example.net",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			list, err := c.registrations(cmd, args[0], "", 100_000)
 			if err != nil {
@@ -96,8 +132,13 @@ func (c *cli) registrationShowCommand() *cobra.Command {
 					found = append(found, r)
 				}
 			}
-			if len(found) == 0 {
-				return fail(exitNotFound, "tandem registration list shows who is", "nobody is registered as %s", strings.Join(args, " "))
+			switch {
+			case len(list.Registrations) == 0:
+				return fail(exitNotFound, refusals(&list), "nobody is registered as %s", args[0])
+			case len(found) == 0:
+				return fail(exitNotFound, "tandem registration list "+args[0]+" shows those that there are", "%s has no binding %s", args[0], args[1])
+			case len(list.Refused) > 0:
+				fmt.Fprintln(c.err, "note: "+refusals(&list))
 			}
 			return c.print(found, func() *table { return registrationDetails(found) })
 		}),

@@ -36,8 +36,14 @@ func (r *registered) list() admin.RegistrationList {
 func (r *registered) Registrations(_ context.Context, q admin.RegistrationQuery) (admin.RegistrationList, error) {
 	r.query = q
 	list := r.list()
-	if q.AOR == "sip:nobody@sip.example.com" {
+	if q.AOR == "sip:nobody@sip.example.com" || q.AOR == "sip:wrong@sip.example.com" {
 		list.Registrations = nil
+	}
+	if q.AOR != "sip:nobody@sip.example.com" {
+		list.Refused = []admin.Refused{{
+			AOR: "sip:wrong@sip.example.com", Member: "acme-in/pbx", Source: "198.51.100.77:5060", Result: "challenged", Reason: "digest",
+			Why: "wrong password", Since: noon, Last: noon.Add(time.Hour), Times: 12,
+		}}
 	}
 	if q.Limit == 1 {
 		list.Registrations, list.Left = list.Registrations[:1], 1
@@ -85,6 +91,19 @@ func TestRegistration(t *testing.T) {
 		}, ""},
 		{"registration show sip:pbx@sip.example.com 00000000000000a2", exitOK, []string{"member none any more", "sessions not reported", "node ash-1 in ashburn"}, ""},
 		{"registration show sip:nobody@sip.example.com", exitNotFound, nil, "nobody is registered as sip:nobody@sip.example.com"},
+		{"registration show sip:nobody@sip.example.com", exitNotFound, nil, "dal-1 has refused nothing of it within a day"},
+		{
+			"registration show sip:wrong@sip.example.com", exitNotFound, nil,
+			"dal-1 refused sip:wrong@sip.example.com from 198.51.100.77:5060, 12 times since 2026-11-30T12:00:00Z, last at 2026-11-30T13:00:00Z: wrong password",
+		},
+		{"registration show sip:pbx@sip.example.com ffff", exitNotFound, nil, "sip:pbx@sip.example.com has no binding ffff"},
+		{"registration list sip:nobody@sip.example.com", exitOK, nil, "note: nobody is registered; dal-1 has refused nothing"},
+		{"registration list --refused", exitOK, []string{
+			"AOR MEMBER SOURCE TIMES SINCE LAST REASON",
+			"sip:wrong@sip.example.com acme-in/pbx 198.51.100.77:5060 12 2026-11-30T12:00:00Z 2026-11-30T13:00:00Z wrong password",
+		}, ""},
+		{"registration list sip:nobody@sip.example.com --refused -o json", exitOK, []string{"[]"}, ""},
+		{"registration list --limit 0", exitUsage, nil, "--limit 0 is out of bounds"},
 		{"registration show", exitUsage, nil, "arg"},
 		{"registration remove sip:pbx@sip.example.com 00000000000000a1 --reason moved --author noc", exitOK, []string{"00000000000000a1"}, "can register again"},
 		{"registration remove sip:pbx@sip.example.com none", exitNotFound, nil, "nothing of sip:pbx@sip.example.com is registered"},

@@ -22,6 +22,7 @@ type registrations struct {
 	log        *slog.Logger
 	unreadable atomic.Uint64 // bindings of other nodes that are not understood
 	full       atomic.Uint64 // bindings that found no room
+	refused    refusals      // REGISTERs that were refused here
 }
 
 func newRegistrations(a *App) *registrations {

@@ -29,10 +29,13 @@ func (d *desk) Registrations(_ context.Context, q admin.RegistrationQuery) (admi
 		}
 	}
 	table := d.table()
+	if aor != "" && table.MatchAOR(aor) == nil && len(d.app.regs.index.Records(aor)) == 0 {
+		return list, fmt.Errorf("%w: no member of the document registers as %s; tandem member list shows those that do", admin.ErrNotFound, aor)
+	}
 	if q.Member != "" {
 		m := table.Member(q.Member)
 		if m == nil || m.Registration == nil {
-			return list, fmt.Errorf("%w: the document has no member %q that registers", admin.ErrNotFound, q.Member)
+			return list, fmt.Errorf("%w: the document has no member %q that registers; write it GROUP/ID, as tandem member list does", admin.ErrNotFound, q.Member)
 		}
 		if aor != "" && aor != m.Registration.AOR {
 			return list, nil
@@ -42,7 +45,7 @@ func (d *desk) Registrations(_ context.Context, q admin.RegistrationQuery) (admi
 	index := d.app.regs.index
 	var records []*registrar.Record
 	if aor != "" {
-		records = index.Records(aor)
+		records = slices.Clone(index.Records(aor))
 	} else {
 		index.Each(func(_ string, of []*registrar.Record) bool {
 			records = append(records, of...)
@@ -57,6 +60,7 @@ func (d *desk) Registrations(_ context.Context, q admin.RegistrationQuery) (admi
 	for _, r := range records[:min(limit, len(records))] {
 		list.Registrations = append(list.Registrations, d.registration(table, r))
 	}
+	list.Refused = d.app.regs.refused.list(time.Now(), table, aor, limit)
 	return list, nil
 }
 

@@ -261,6 +261,9 @@ func (w *watch) Count(e b2bua.Event) {
 	w.meter.count(&e)
 	w.app.doors.count(&e)
 	w.canary.count(&e)
+	if e.Kind == b2bua.EventRegister && e.Member != nil {
+		w.app.regs.refused.note(time.Now(), &e)
+	}
 }
 
 // dnsTarget is what the resolver watches for a member by name.

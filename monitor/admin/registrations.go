@@ -29,6 +29,21 @@ type RegistrationList struct {
 	Total         int            `json:"total" doc:"Bindings that the node knows."`
 	Left          int            `json:"left_off,omitempty" doc:"Bindings that would have been beyond the limit."`
 	Registrations []Registration `json:"registrations"`
+	Refused       []Refused      `json:"refused,omitempty" doc:"What this node refused within a day, the latest first; other nodes refuse for themselves."`
+}
+
+// Refused tells of the REGISTERs for an address of record that a node refused
+// last, one after the other for the same reason and from the same address.
+type Refused struct {
+	AOR    string    `json:"aor"`
+	Member string    `json:"member"`
+	Source string    `json:"source" doc:"Where the last one came from."`
+	Result string    `json:"result" doc:"As in tandem_registers_total."`
+	Reason string    `json:"reason,omitempty" doc:"As in tandem_auth_failures_total, when the result is challenged."`
+	Why    string    `json:"why" doc:"The same in words, and what to change."`
+	Since  time.Time `json:"since" doc:"The first one in a row."`
+	Last   time.Time `json:"last"`
+	Times  int       `json:"times"`
 }
 
 // Registration is one binding.

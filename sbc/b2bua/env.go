@@ -147,7 +147,8 @@ type Event struct {
 	Answered bool
 	// Source is who failed, for EventAuthFailure, and Proven whether it is
 	// really there: a stream, or a datagram that answers a challenge we sent it.
-	// For EventAuthenticated it is.
+	// For EventAuthenticated it is. Of an EventRegister that was refused Source is
+	// who sent it, and Member whose it would have been, if anybody's.
 	Source netip.AddrPort
 	Proven bool
 	// Value is seconds for EventPDD and for EventCallEnded (answered time).

@@ -61,7 +61,7 @@ func (s *Shard) register(p *Packet, key uint64) {
 	v := s.judge(p, table)
 	if v.Outcome != auth.OK {
 		s.challenge(p, table, v)
-		s.noteRegister("challenged")
+		s.noteChallenged(p, &v)
 		return
 	}
 	s.spend(p, v.Use)
@@ -157,6 +157,10 @@ func (s *Shard) answer(p *Packet, key uint64, a Registered) {
 	b := s.response1(p, code, reason, s.hashTag(&tag, p.Message), extra)
 	s.env.Send(to, b, 0)
 	s.linger.AddFinal(key, b, to, false, p.Transport.Reliable(), &s.cfg.Timers, s.now)
+	if a.Refusal != nil {
+		s.noteRefused(p, a.Result, "")
+		return
+	}
 	s.noteRegister(a.Result)
 }
 

@@ -147,16 +147,17 @@ func TestClass16_WhoMayRegister(t *testing.T) {
 		name string
 		r    register
 		code int
+		note string // what the operator of pbxAOR is told; "" for another one
 	}{
-		{"wrong secret", register{password: "guess"}, 401},
-		{"no such user", register{user: "nobody"}, 401},
-		{"a user for whom nothing registers", register{user: "other"}, 403},
-		{"another customer's user", register{user: "initech"}, 403},
-		{"no such address of record", register{aor: "sip:nobody@sip.example.com"}, 403},
-		{"an address of record of another domain", register{aor: "sip:pbx@example.net"}, 403},
-		{"from elsewhere", register{from: "192.0.2.99:5060"}, 403},
-		{"a carrier's address registers nobody", register{from: carrierAddr, user: "nobody"}, 401},
-		{"no user", register{aor: "sip:sip.example.com"}, 400},
+		{"wrong secret", register{password: "guess"}, 401, "challenged digest"},
+		{"no such user", register{user: "nobody"}, 401, "challenged unknown_user"},
+		{"a user for whom nothing registers", register{user: "other"}, 403, "user "},
+		{"another customer's user", register{user: "initech"}, 403, "user "},
+		{"no such address of record", register{aor: "sip:nobody@sip.example.com"}, 403, ""},
+		{"an address of record of another domain", register{aor: "sip:pbx@example.net"}, 403, ""},
+		{"from elsewhere", register{from: "192.0.2.99:5060"}, 403, "source "},
+		{"a carrier's address registers nobody", register{from: carrierAddr, user: "nobody"}, 401, "challenged unknown_user"},
+		{"no user", register{aor: "sip:sip.example.com"}, 400, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newRegisterWorld(t)
@@ -171,6 +172,15 @@ func TestClass16_WhoMayRegister(t *testing.T) {
 			}
 			if n := len(got.Raw()); c.code == 403 && n > len(r.String()) {
 				t.Errorf("%d octets of answer", n)
+			}
+			note := ""
+			for _, e := range w.events {
+				if e.Kind == EventRegister && e.Member != nil && e.Member.Registration.AOR == pbxAOR && e.Source.String() == c.r.from {
+					note += e.Result + " " + e.Reason
+				}
+			}
+			if note != c.note {
+				t.Errorf("the operator is told %q, want %q", note, c.note)
 			}
 		})
 	}

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/yamldoc"
+)
+
+func registeringTable(t *testing.T, members int) *trunkgroup.Table {
+	t.Helper()
+	doc, err := yamldoc.Decode("cluster.yaml", []byte(registering(members)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := trunkgroup.Compile(doc, trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// An operator sees why a PBX is refused, from where, since when and how often,
+// until a day is over or the PBX is taken out of the document.
+func TestRefusedRegistersAreRemembered(t *testing.T) {
+	table := registeringTable(t, 3)
+	start := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var r refusals
+	note := func(after time.Duration, pbx int, from, result, reason string) {
+		m := table.MatchAOR(fmt.Sprintf("sip:pbx-%d@sip.example.com", pbx))
+		r.note(start.Add(after), &b2bua.Event{Member: m, Source: netip.MustParseAddrPort(from), Result: result, Reason: reason})
+	}
+	for i := range 3 {
+		note(time.Duration(i)*time.Minute, 0, fmt.Sprintf("198.51.100.7:%d", 5060+i), "challenged", auth.ReasonDigest)
+	}
+	note(time.Minute, 1, "198.51.100.8:5060", "challenged", auth.ReasonDigest)
+	note(time.Hour, 1, "198.51.100.8:5060", "user", "")
+	list := r.list(start.Add(time.Hour), table, "", 10)
+	if len(list) != 2 || list[0].Member != "acme-in/pbx-1" || list[0].Times != 1 || !list[0].Since.Equal(start.Add(time.Hour)) ||
+		!strings.Contains(list[0].Why, "`users`") {
+		t.Fatalf("%+v", list)
+	}
+	if l := list[1]; l.Times != 3 || !l.Since.Equal(start) || !l.Last.Equal(start.Add(2*time.Minute)) || l.Source != "198.51.100.7:5062" ||
+		!strings.HasPrefix(l.Why, "wrong password") {
+		t.Errorf("%+v", l)
+	}
+	if one := r.list(start, table, "sip:pbx-1@sip.example.com", 10); len(one) != 1 || one[0].AOR != "sip:pbx-1@sip.example.com" {
+		t.Errorf("%+v", one)
+	}
+	if list = r.list(start.Add(24*time.Hour+30*time.Minute), table, "", 10); len(list) != 1 {
+		t.Errorf("%d after a day", len(list))
+	}
+	if list = r.list(start.Add(time.Hour), registeringTable(t, 1), "", 10); len(list) != 0 || r.n.Load() != 0 {
+		t.Errorf("%+v of a member that is gone; %d left", list, r.n.Load())
+	}
+}
+
+// A guesser shows, at the node that he asks; an address of record that nobody has
+// is no empty list.
+func TestRefusedRegistersAreListed(t *testing.T) {
+	b := newClusterOf(t, "127.88.46", registering(1), 1)[0]
+	b.start()
+	defer b.stop()
+	ready(b)
+	m := b.app.desk.table().MatchAOR("sip:pbx-0@sip.example.com")
+	b.app.watch.Count(b2bua.Event{
+		Kind: b2bua.EventRegister, Result: "challenged", Reason: auth.ReasonDigest, Member: m, Source: netip.MustParseAddrPort("198.51.100.7:5060"),
+	})
+	var list admin.RegistrationList
+	if code := b.ask(http.MethodGet, "/v1/registrations?aor=sip:pbx-0@sip.example.com", nil, &list); code != http.StatusOK || len(list.Refused) != 1 {
+		t.Errorf("%d: %+v", code, list)
+	}
+	if code := b.ask(http.MethodGet, "/v1/registrations?aor=sip:pbx-9@sip.example.com", nil, nil); code != http.StatusNotFound {
+		t.Errorf("an address of record that no member has: %d", code)
+	}
+}
