@@ -17,6 +17,10 @@ const (
 	shortSlots = 10
 )
 
+// maxRunning bounds what one process may tell of its calls that are up, so that no sum
+// of such numbers begins anew at zero.
+const maxRunning = 1 << 40
+
 // counts are the sums of one rule, calls and seconds.
 type counts struct {
 	hourCalls, dayCalls, hourSeconds, daySeconds uint64
@@ -183,6 +187,7 @@ func (a *account) readRule(b []byte, now time.Time, sums *heard) ([]byte, error)
 	if n <= 0 {
 		return nil, errCounts
 	}
+	running = min(running, maxRunning)
 	to.hourCalls += got[0]
 	to.dayCalls += got[1]
 	to.hourSeconds += got[2] + running

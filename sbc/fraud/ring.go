@@ -19,6 +19,16 @@ func newRing(span, slot time.Duration) *ring {
 
 func (r *ring) at(now time.Time) uint32 { return uint32(now.UnixNano() / int64(r.slot)) }
 
+// age is how many slots before this one a word's is; a slot after this one, of before
+// the clock was set back, counts as one before it. What was counted is not forgotten
+// for that, and not kept for longer than twice the span.
+func age(at, slot uint32) uint32 {
+	if d := int32(at - slot); d < 0 {
+		return uint32(-d)
+	}
+	return at - slot
+}
+
 // add counts n at a time.
 func (r *ring) add(now time.Time, n uint32) {
 	at := r.at(now)
@@ -26,11 +36,8 @@ func (r *ring) add(now time.Time, n uint32) {
 	for {
 		old := w.Load()
 		next := uint64(at)<<32 | uint64(n)
-		switch slot := uint32(old >> 32); {
-		case slot == at:
+		if uint32(old>>32) == at { // another one is over, or of before the clock was set back by the span at least
 			next = old&^0xffffffff | min(uint64(uint32(old))+uint64(n), 0xffffffff)
-		case slot > at:
-			return // the clock was set back: this time is over
 		}
 		if w.CompareAndSwap(old, next) {
 			return
@@ -42,7 +49,7 @@ func (r *ring) add(now time.Time, n uint32) {
 func (r *ring) sum(now time.Time) (n uint64) {
 	at := r.at(now)
 	for i := range r.words {
-		if w := r.words[i].Load(); at-uint32(w>>32) < uint32(len(r.words)) {
+		if w := r.words[i].Load(); age(at, uint32(w>>32)) < uint32(len(r.words)) {
 			n += w & 0xffffffff
 		}
 	}
@@ -56,7 +63,7 @@ func (r *ring) appendTo(dst []byte, now time.Time) []byte {
 	dst = append(dst, 0)
 	for i := range r.words {
 		w := r.words[i].Load()
-		if age := at - uint32(w>>32); age < uint32(len(r.words)) && w&0xffffffff > 0 {
+		if age(at, uint32(w>>32)) < uint32(len(r.words)) && w&0xffffffff > 0 {
 			dst = binary.AppendUvarint(dst, w>>32)
 			dst = binary.AppendUvarint(dst, w&0xffffffff)
 			n++
@@ -86,8 +93,8 @@ func (r *ring) readSum(b []byte, now time.Time) (n uint64, rest []byte, err erro
 			return 0, nil, errCounts
 		}
 		b = b[size:]
-		// A clock that is ahead of ours may be in the next slot.
-		if age := at - uint32(slot); slot <= 0xffffffff && (age < uint32(len(r.words)) || age == ^uint32(0)) {
+		// A clock that is ahead of ours may be in a later slot.
+		if slot <= 0xffffffff && age(at, uint32(slot)) < uint32(len(r.words)) {
 			n += min(v, 0xffffffff)
 		}
 	}
