@@ -38,6 +38,9 @@ func TestDEC25_CompareNamesEverythingThatChanges(t *testing.T) {
 		{"a new member", func(d *Document) {
 			d.TrunkGroups[0].Members = append(d.TrunkGroups[0].Members, MemberSpec{ID: "d3", Site: "dallas", Address: "198.51.100.3"})
 		}, "added member acme-in/d3 would=site dallas, address 198.51.100.3\n"},
+		{"a member that registers", func(d *Document) {
+			d.TrunkGroups[0].Members = append(d.TrunkGroups[0].Members, MemberSpec{ID: "r", Registration: &RegistrationSpec{AOR: "sip:acme@sip.example.net"}})
+		}, "added member acme-in/r would=registers as sip:acme@sip.example.net\n"},
 		{"a member less", func(d *Document) { d.TrunkGroups[0].Members = d.TrunkGroups[0].Members[:2] }, "removed member acme-in/a1\n"},
 		{
 			"a carrier's address is its source", func(d *Document) { d.TrunkGroups[2].Members[0].Address = "192.0.2.9" },

@@ -190,6 +190,9 @@ func summary(o map[string]any) string {
 			parts = append(parts, key+" "+plain(v))
 		}
 	}
+	if r, ok := o["registration"].(map[string]any); ok {
+		parts = append(parts, "registers as "+plain(r["aor"]))
+	}
 	return strings.Join(parts, ", ")
 }
 

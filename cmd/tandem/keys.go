@@ -80,7 +80,7 @@ has a hash can pass as the user in this realm, so keep the document private.`,
 		}),
 	}
 	hash.Flags().StringVar(&username, "username", "", "user name, as the PBX sends it")
-	hash.Flags().StringVar(&realm, "realm", "", "realm, as in sip.realm of the node files")
+	hash.Flags().StringVar(&realm, "realm", "", "realm: sip.realm of the node files, or a domain of the customer's own that its PBX sends to")
 	return group("credential", "Digest credentials of customers", hash)
 }
 

@@ -135,6 +135,12 @@ func TestOtherRealmsAreNeverAnswered(t *testing.T) {
 			t.Errorf("%s: %v %v", c.name, got.Algorithm, err)
 		}
 	}
+	if _, err := Choose(only, response(t, 401, challengeLine(realm, "n", "SHA-256", ""))); !strings.HasSuffix(err.Error(), "asks for SHA-256, the account has MD5") {
+		t.Errorf("it does not say which hash to add: %v", err)
+	}
+	if _, err := Choose(only, response(t, 401, challengeLine(realm, "n", "MD5", `, qop="auth-int"`))); !strings.Contains(err.Error(), "MD5 without qop=auth") {
+		t.Error(err)
+	}
 }
 
 func TestProxyChallengesGetProxyCredentials(t *testing.T) {

@@ -49,7 +49,7 @@ func (r *Registration) challenged(now time.Time, m *sip.Message, rnd uint64) (Or
 		r.fail(now, fmt.Sprintf("%d: %v", m.Status(), err), m.Status(), 0, rnd)
 	case r.answers >= answersMax || r.answers > 0 && !c.Stale && !r.kept:
 		r.challenge, r.count = Challenge{}, 0
-		r.fail(now, fmt.Sprintf("%d: the registrar does not take the username or the hash", m.Status()), m.Status(), 0, rnd)
+		r.fail(now, fmt.Sprintf("%d: the registrar does not take the username or the hash: a wrong password, or a hash of another user or realm", m.Status()), m.Status(), 0, rnd)
 	default:
 		r.answers++
 		r.challenge, r.count = c, 0

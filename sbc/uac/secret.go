@@ -44,7 +44,7 @@ func Choose(a *trunkgroup.Account, m *sip.Message) (Challenge, error) {
 				reason = fmt.Errorf("%w: it names %.64q, the account is of %q", ErrRealm, c.Realm, a.Realm)
 			}
 		case c.QOP && !c.Auth || hashOf(a, c.Algorithm) == "":
-			reason = ErrAlgorithm
+			reason = fmt.Errorf("%w: it asks for %s, the account has %s", ErrAlgorithm, asked(&c), strings.Join(hashesOf(a), ", "))
 		default:
 			chosen, reason = c, nil
 			chosen.Proxy = m.Status() == 407
@@ -53,6 +53,27 @@ func Choose(a *trunkgroup.Account, m *sip.Message) (Challenge, error) {
 		return n < maxChallenges
 	})
 	return chosen, reason
+}
+
+// asked words what a challenge asks for.
+func asked(c *Challenge) string {
+	switch {
+	case c.Algorithm == NoAlgorithm:
+		return "one that is not supported"
+	case c.QOP && !c.Auth:
+		return c.Algorithm.String() + " without qop=auth"
+	}
+	return c.Algorithm.String()
+}
+
+// hashesOf names the algorithms that the account has a hash for.
+func hashesOf(a *trunkgroup.Account) (names []string) {
+	for _, alg := range [...]Algorithm{SHA256, SHA512256, MD5} {
+		if hashOf(a, alg) != "" {
+			names = append(names, alg.String())
+		}
+	}
+	return names
 }
 
 // hashOf is the account's HA1 for an algorithm, or "".
