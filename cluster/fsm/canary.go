@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -31,7 +32,7 @@ func (c *Stage) Check() error {
 
 // Append implements Command.
 func (c *Stage) Append(dst []byte) []byte {
-	return c.fields(appendOctets(append(dst, CommandVersion, kindStage), c.Site))
+	return c.fields(octets.Append(append(dst, CommandVersion, kindStage), c.Site))
 }
 
 // Decide ends a canary: the staged document becomes the cluster's, or its site goes
@@ -61,18 +62,18 @@ func (c *Decide) Append(dst []byte) []byte {
 	if c.Promote {
 		kind = kindPromote
 	}
-	dst = appendOctets(append(dst, CommandVersion, kind), c.Cluster)
+	dst = octets.Append(append(dst, CommandVersion, kind), c.Cluster)
 	dst = binary.AppendUvarint(dst, c.Revision)
 	for _, s := range []string{c.Author, c.Reason, c.Key} {
-		dst = appendOctets(dst, s)
+		dst = octets.Append(dst, s)
 	}
 	return binary.AppendUvarint(dst, millis(c.At))
 }
 
 func (r *reader) decide(promote bool) *Decide {
 	return &Decide{
-		Cluster: r.text(MaxName), Promote: promote, Revision: r.number(),
-		Author: r.text(MaxName), Reason: r.text(MaxReason), Key: r.text(MaxName), At: r.moment(),
+		Cluster: r.Text(MaxName), Promote: promote, Revision: r.Number(),
+		Author: r.Text(MaxName), Reason: r.Text(MaxReason), Key: r.Text(MaxName), At: r.moment(),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/octets"
 )
 
 // CommandVersion is the version of commands that this build writes and the
@@ -85,42 +87,42 @@ func checkTexts(reason string, names ...string) error {
 func (c *Set) Append(dst []byte) []byte { return c.fields(append(dst, CommandVersion, kindSet)) }
 
 func (c *Set) fields(dst []byte) []byte {
-	dst = appendOctets(dst, c.Cluster)
+	dst = octets.Append(dst, c.Cluster)
 	dst = binary.AppendUvarint(dst, c.Generation)
 	if c.Expect != nil {
 		dst = binary.AppendUvarint(append(dst, 1), *c.Expect)
 	} else {
 		dst = append(dst, 0)
 	}
-	dst = appendOctets(dst, c.Author)
-	dst = appendOctets(dst, c.Reason)
-	dst = appendOctets(dst, c.Key)
+	dst = octets.Append(dst, c.Author)
+	dst = octets.Append(dst, c.Reason)
+	dst = octets.Append(dst, c.Key)
 	dst = binary.AppendUvarint(dst, millis(c.At))
-	return appendOctets(dst, c.Document)
+	return octets.Append(dst, c.Document)
 }
 
 func (r *reader) set() Set {
-	c := Set{Cluster: r.text(MaxName), Generation: r.number()}
-	switch r.octet() {
+	c := Set{Cluster: r.Text(MaxName), Generation: r.Number()}
+	switch r.Octet() {
 	case 0:
 	case 1:
-		expect := r.number()
+		expect := r.Number()
 		c.Expect = &expect
 	default:
-		r.bad = true
+		r.Fail()
 	}
-	c.Author, c.Reason, c.Key = r.text(MaxName), r.text(MaxReason), r.text(MaxName)
+	c.Author, c.Reason, c.Key = r.Text(MaxName), r.Text(MaxReason), r.Text(MaxName)
 	c.At = r.moment()
-	c.Document = r.octets(MaxDocument)
+	c.Document = r.Octets(MaxDocument)
 	return c
 }
 
 // Decode reads a command. An error wraps ErrUnknownCommand when a later build
 // wrote it and ErrMalformed otherwise. The document shares b's memory.
 func Decode(b []byte) (Command, error) {
-	r := reader{b: b}
-	version, kind := r.octet(), r.octet()
-	if r.bad || version == 0 || kind == 0 {
+	r := read(b)
+	version, kind := r.Octet(), r.Octet()
+	if r.Bad() || version == 0 || kind == 0 {
 		return nil, ErrMalformed
 	}
 	if version > CommandVersion || kind > kindRecall {
@@ -132,13 +134,13 @@ func Decode(b []byte) (Command, error) {
 		set := r.set()
 		c = &set
 	case kindStage:
-		c = &Stage{Site: r.text(MaxName), Set: r.set()}
+		c = &Stage{Site: r.Text(MaxName), Set: r.set()}
 	case kindPromote, kindAbandon:
 		c = r.decide(kind == kindPromote)
 	case kindRecall:
 		c = &Recall{Revision: r.revision()}
 	}
-	if !r.end() {
+	if !r.End() {
 		return nil, ErrMalformed
 	}
 	return c, nil
@@ -157,11 +159,11 @@ func millis(t time.Time) uint64 {
 
 // moment reads what millis wrote.
 func (r *reader) moment() time.Time {
-	ms := r.number()
+	ms := r.Number()
 	if ms > maxMillis {
-		r.bad = true
+		r.Fail()
 	}
-	if ms == 0 || r.bad {
+	if ms == 0 || r.Bad() {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(ms)).UTC()

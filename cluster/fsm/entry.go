@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -23,20 +24,20 @@ func (e *Entry) Sum() [sha256.Size]byte { return sha256.Sum256(e.Document) }
 
 // Append adds the encoded entry to dst.
 func (e *Entry) Append(dst []byte) []byte {
-	dst = appendOctets(dst, e.Version.Cluster)
+	dst = octets.Append(dst, e.Version.Cluster)
 	dst = binary.AppendUvarint(dst, e.Version.Generation)
 	dst = binary.AppendUvarint(dst, e.Version.Revision)
-	dst = appendOctets(dst, e.Author)
-	dst = appendOctets(dst, e.Reason)
+	dst = octets.Append(dst, e.Author)
+	dst = octets.Append(dst, e.Reason)
 	dst = binary.AppendUvarint(dst, millis(e.At))
-	return appendOctets(dst, e.Document)
+	return octets.Append(dst, e.Document)
 }
 
 // DecodeEntry reads an entry and nothing behind it.
 func DecodeEntry(b []byte) (Entry, error) {
-	r := reader{b: b}
+	r := read(b)
 	e := r.entry()
-	if !r.end() {
+	if !r.End() {
 		return Entry{}, ErrMalformed
 	}
 	return e, nil
@@ -44,9 +45,9 @@ func DecodeEntry(b []byte) (Entry, error) {
 
 func (r *reader) entry() Entry {
 	return Entry{
-		Version: trunkgroup.Version{Cluster: r.text(MaxName), Generation: r.number(), Revision: r.number()},
-		Author:  r.text(MaxName), Reason: r.text(MaxReason), At: r.moment(),
-		Document: r.octets(MaxDocument),
+		Version: trunkgroup.Version{Cluster: r.Text(MaxName), Generation: r.Number(), Revision: r.Number()},
+		Author:  r.Text(MaxName), Reason: r.Text(MaxReason), At: r.moment(),
+		Document: r.Octets(MaxDocument),
 	}
 }
 
@@ -101,16 +102,18 @@ func (v *Revision) plain() bool {
 func (v *Revision) append(dst []byte) []byte {
 	dst = append(v.Append(dst), byte(v.State))
 	for _, s := range []string{v.Site, v.DecidedBy, v.DecidedFor} {
-		dst = appendOctets(dst, s)
+		dst = octets.Append(dst, s)
 	}
 	return binary.AppendUvarint(dst, millis(v.DecidedAt))
 }
 
 func (r *reader) revision() Revision {
 	v := Revision{
-		Entry: r.entry(), State: RevisionState(r.octet()), Site: r.text(MaxName),
-		DecidedBy: r.text(MaxName), DecidedFor: r.text(MaxReason), DecidedAt: r.moment(),
+		Entry: r.entry(), State: RevisionState(r.Octet()), Site: r.Text(MaxName),
+		DecidedBy: r.Text(MaxName), DecidedFor: r.Text(MaxReason), DecidedAt: r.moment(),
 	}
-	r.bad = r.bad || !v.State.known()
+	if !v.State.known() {
+		r.Fail()
+	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -35,7 +36,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		}
 	}
 	dst := append([]byte(snapshotMagic), version)
-	dst = appendOctets(dst, s.cluster)
+	dst = octets.Append(dst, s.cluster)
 	dst = binary.AppendUvarint(dst, uint64(len(s.history)))
 	for i := range s.history {
 		if version == snapshotPlain {
@@ -46,7 +47,7 @@ func (s *State) Snapshot() ([]byte, error) {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.keys)))
 	for _, k := range s.keys {
-		dst = appendOctets(dst, k.key)
+		dst = octets.Append(dst, k.key)
 		dst = binary.AppendUvarint(dst, k.version.Generation)
 		dst = binary.AppendUvarint(dst, k.version.Revision)
 	}
@@ -62,21 +63,21 @@ func Restore(cluster string, b []byte) (*State, error) {
 	if version != snapshotPlain && version != snapshotCanary {
 		return nil, fmt.Errorf("%w: %d", ErrUnknownSnapshot, version)
 	}
-	r := reader{b: b[len(snapshotMagic)+1:]}
-	s := New(r.text(MaxName))
-	if !r.bad && s.cluster != cluster {
+	r := read(b[len(snapshotMagic)+1:])
+	s := New(r.Text(MaxName))
+	if !r.Bad() && s.cluster != cluster {
 		return nil, fmt.Errorf("%w: %q, this is %q", ErrCluster, s.cluster, cluster)
 	}
 	if !s.readHistory(&r, version) {
 		return nil, ErrMalformed
 	}
-	for n := r.count(MaxKeys); n > 0; n-- {
+	for n := r.Int(MaxKeys); n > 0; n-- {
 		s.keys = append(s.keys, keyed{
-			key:     r.text(MaxName),
-			version: trunkgroup.Version{Cluster: cluster, Generation: r.number(), Revision: r.number()},
+			key:     r.Text(MaxName),
+			version: trunkgroup.Version{Cluster: cluster, Generation: r.Number(), Revision: r.Number()},
 		})
 	}
-	if !r.end() {
+	if !r.End() {
 		return nil, ErrMalformed
 	}
 	return s, nil
@@ -87,7 +88,7 @@ func Restore(cluster string, b []byte) (*State, error) {
 func (s *State) readHistory(r *reader, version byte) bool {
 	var last trunkgroup.Version
 	plain := true
-	for n := r.count(MaxHistory); n > 0; n-- {
+	for n := r.Int(MaxHistory); n > 0; n-- {
 		var v Revision
 		if version == snapshotPlain {
 			v.Entry = r.entry()
@@ -101,15 +102,5 @@ func (s *State) readHistory(r *reader, version byte) bool {
 		plain = plain && v.plain()
 		s.history = append(s.history, v)
 	}
-	return !r.bad && plain == (version == snapshotPlain)
-}
-
-// count reads a number of elements, at most limit.
-func (r *reader) count(limit int) int {
-	n := r.number()
-	if n > uint64(limit) {
-		r.bad = true
-		return 0
-	}
-	return int(n)
+	return !r.Bad() && plain == (version == snapshotPlain)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/limit"
 )
 
@@ -40,8 +41,7 @@ const (
 )
 
 var (
-	errTruncated = errors.New("the frame ends too early")
-	errMalformed = errors.New("the frame is malformed")
+	errMalformed = errors.New("the frame is malformed, or ends too early")
 	// ErrVersion is the error of a frame that a newer build has sent.
 	ErrVersion = errors.New("the frame is of a version that this build does not know")
 )
@@ -75,7 +75,7 @@ func (e *Engine) header() []byte {
 	names = names[:min(len(names), maxMates)]
 	b = binary.AppendUvarint(b, uint64(len(names)))
 	for _, name := range names {
-		b = binary.AppendUvarint(appendText(b, name), e.nodes[name].Boot)
+		b = binary.AppendUvarint(octets.Append(b, name), e.nodes[name].Boot)
 	}
 	return b
 }
@@ -88,100 +88,41 @@ type mate struct {
 
 func (r *record) append(b []byte) []byte {
 	b = append(b, r.kind, byte(r.key.Kind), byte(r.key.Scope))
-	b = appendText(b, r.key.Name)
+	b = octets.Append(b, r.key.Name)
 	b = append(b, r.flags)
 	for _, n := range [...]uint64{r.term, r.seq, uint64(r.share), uint64(r.used), uint64(r.waiting), uint64(r.missed), r.sent, uint64(len(r.rows))} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, p := range r.rows.sorted() {
-		b = appendText(appendText(b, p.from), p.to)
+		b = octets.Append(octets.Append(b, p.from), p.to)
 		b = binary.AppendUvarint(b, r.rows[p])
 	}
 	return b
 }
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
+// reader takes fields off a frame.
+type reader struct{ octets.Reader }
 
-// reader reads a frame; after the first error it yields zeros.
-type reader struct {
-	b   []byte
-	err error
-}
+func read(b []byte) *reader { return &reader{octets.Read(b)} }
 
-func (r *reader) number() uint64 {
-	n, size := binary.Uvarint(r.b)
-	if size <= 0 {
-		r.fail(errTruncated)
-		return 0
-	}
-	r.b = r.b[size:]
-	return n
-}
+func (r *reader) count() int { return r.Int(limit.Unlimited) }
 
-func (r *reader) count() int {
-	n := r.number()
-	if n > limit.Unlimited {
-		r.fail(errMalformed)
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.fail(errTruncated)
-		return 0
-	}
-	c := r.b[0]
-	r.b = r.b[1:]
-	return c
-}
-
-func (r *reader) text() string {
-	n := r.number()
-	if n > maxName {
-		r.fail(errMalformed)
-		return ""
-	}
-	if n > uint64(len(r.b)) {
-		r.fail(errTruncated)
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-func (r *reader) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-	r.b = nil
-}
+func (r *reader) text() string { return r.Text(maxName) }
 
 func (r *reader) record() (rec record) {
-	rec.kind = r.byte()
-	rec.key.Kind, rec.key.Scope = limit.Kind(r.byte()), limit.Scope(r.byte())
+	rec.kind = r.Octet()
+	rec.key.Kind, rec.key.Scope = limit.Kind(r.Octet()), limit.Scope(r.Octet())
 	rec.key.Name = r.text()
-	rec.flags = r.byte()
-	rec.term, rec.seq = r.number(), r.number()
+	rec.flags = r.Octet()
+	rec.term, rec.seq = r.Number(), r.Number()
 	rec.share, rec.used = r.count(), r.count()
 	rec.waiting, rec.missed = r.count(), r.count()
-	rec.sent = r.number()
-	n := r.number()
-	if n > maxRows {
-		r.fail(errMalformed)
-	}
+	rec.sent = r.Number()
 	rec.rows = make(rows)
-	for range n {
-		if r.err != nil {
-			break
-		}
+	for range r.Int(maxRows) {
 		p := pair{from: r.text(), to: r.text()}
-		if rec.rows[p] = r.number(); rec.rows[p] > maxMoved {
-			r.fail(errMalformed) // it could not be subtracted any more
+		if rec.rows[p] = r.Number(); rec.rows[p] > maxMoved {
+			r.Fail() // it could not be subtracted any more
 		}
 	}
 	return rec
@@ -196,26 +137,19 @@ type frame struct {
 
 // parse reads a whole frame.
 func parse(b []byte) (f frame, err error) {
-	r := &reader{b: b}
-	if v := r.byte(); r.err == nil && v != version {
+	r := read(b)
+	if v := r.Octet(); !r.Bad() && v != version {
 		return frame{}, ErrVersion
 	}
-	f.boot, f.number = r.number(), r.number()
-	n := r.number()
-	if n > maxMates {
-		r.fail(errMalformed)
+	f.boot, f.number = r.Number(), r.Number()
+	for range r.Int(maxMates) {
+		f.mates = append(f.mates, mate{r.text(), r.Number()})
 	}
-	for range n {
-		if r.err != nil {
-			break
-		}
-		f.mates = append(f.mates, mate{r.text(), r.number()})
-	}
-	for r.err == nil && len(r.b) > 0 {
+	for r.More() {
 		f.records = append(f.records, r.record())
 	}
-	if r.err != nil {
-		return frame{}, fmt.Errorf("limits: %w", r.err)
+	if r.Bad() {
+		return frame{}, fmt.Errorf("limits: %w", errMalformed)
 	}
 	return f, nil
 }

@@ -306,13 +306,13 @@ func TestDEC10_StatusSaysWhatIsWrong(t *testing.T) {
 // TestRowsGrowFor64Bits: what was ever moved is a larger number than any share.
 func TestRowsGrowFor64Bits(t *testing.T) {
 	in := record{kind: kindSite, key: portsKey, rows: rows{{"ash", "dal"}: 1 << 40}}
-	r := &reader{b: in.append(nil)}
-	if out := r.record(); r.err != nil || out.rows[pair{"ash", "dal"}] != 1<<40 {
-		t.Errorf("%+v, %v", out, r.err)
+	r := read(in.append(nil))
+	if out := r.record(); r.Bad() || out.rows[pair{"ash", "dal"}] != 1<<40 {
+		t.Errorf("%+v, bad: %v", out, r.Bad())
 	}
 	in.rows[pair{"ash", "dal"}] = maxMoved + 1
-	r = &reader{b: in.append(nil)}
-	if r.record(); r.err == nil {
+	r = read(in.append(nil))
+	if r.record(); !r.Bad() {
 		t.Error("a number that cannot be was taken")
 	}
 }
@@ -360,9 +360,9 @@ func FuzzParse(f *testing.F) {
 		}
 		list := f.records
 		for i := range list { // what was read is written, and read again
-			r := &reader{b: list[i].append(nil)}
-			if again := r.record(); r.err != nil || again.key != list[i].key || again.seq != list[i].seq || len(again.rows) != len(list[i].rows) {
-				t.Fatalf("%+v became %+v, %v", list[i], again, r.err)
+			r := read(list[i].append(nil))
+			if again := r.record(); r.Bad() || again.key != list[i].key || again.seq != list[i].seq || len(again.rows) != len(list[i].rows) {
+				t.Fatalf("%+v became %+v, bad: %v", list[i], again, r.Bad())
 			}
 		}
 		w := newWorld(t, 1, fourNodes, ports(map[string]int{"ash": 1, "dal": 1}, time.Hour))

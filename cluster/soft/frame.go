@@ -3,6 +3,8 @@ package soft
 import (
 	"encoding/binary"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/octets"
 )
 
 // A frame begins with the version of its form and its type. Numbers are uvarints,
@@ -73,11 +75,6 @@ type change struct {
 	value     []byte
 }
 
-func appendText[T string | []byte](dst []byte, v T) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(v)))
-	return append(dst, v...)
-}
-
 // appendTime writes milliseconds, a started one as a whole.
 func appendTime(dst []byte, d time.Duration) []byte {
 	return binary.AppendUvarint(dst, uint64((max(d, 0)+time.Millisecond-1)/time.Millisecond))
@@ -87,7 +84,7 @@ func appendHave(dst []byte, flags byte, list []vector) []byte {
 	dst = append(dst, frameVersion, typeHave, flags)
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	for _, v := range list {
-		dst = appendText(dst, v.node)
+		dst = octets.Append(dst, v.node)
 		dst = binary.AppendUvarint(dst, v.boot)
 		dst = binary.AppendUvarint(dst, v.tip)
 		if !v.dead {
@@ -104,7 +101,7 @@ func appendWant(dst []byte, list []want) []byte {
 	dst = append(dst, frameVersion, typeWant)
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	for _, w := range list {
-		dst = appendText(dst, w.node)
+		dst = octets.Append(dst, w.node)
 		dst = binary.AppendUvarint(dst, w.boot)
 		dst = binary.AppendUvarint(dst, w.after)
 		dst = binary.AppendUvarint(dst, w.base)
@@ -123,7 +120,7 @@ func appendDelta(dst []byte, d *delta, entries int) []byte {
 		flags |= deltaMore
 	}
 	dst = append(dst, frameVersion, typeDelta, flags)
-	dst = appendText(dst, d.node)
+	dst = octets.Append(dst, d.node)
 	for _, n := range []uint64{d.boot, d.from, d.to, d.tip, uint64(entries)} {
 		dst = binary.AppendUvarint(dst, n)
 	}
@@ -141,10 +138,10 @@ func appendChange(dst []byte, e *entry, now time.Time) []byte {
 	dst = append(dst, byte(e.kind), flags)
 	dst = binary.AppendUvarint(dst, e.seq)
 	dst = binary.AppendUvarint(dst, e.version)
-	dst = appendText(dst, e.key)
+	dst = octets.Append(dst, e.key)
 	if !e.expires.IsZero() {
 		dst = appendTime(dst, e.expires.Sub(now))
 	}
 	dst = appendTime(dst, now.Sub(e.since))
-	return appendText(dst, e.value)
+	return octets.Append(dst, e.value)
 }

@@ -1,134 +1,89 @@
 package soft
 
 import (
-	"encoding/binary"
 	"math"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/octets"
 )
 
-// reader takes fields off a frame; after the first fault all is zero.
-type reader struct {
-	b   []byte
-	bad bool
-}
+// maxDuration is the longest time that a frame may tell: sums of some are still times.
+const maxDuration = math.MaxInt64 / 4
 
-func (r *reader) octet() byte {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
-	}
-	v := r.b[0]
-	r.b = r.b[1:]
-	return v
-}
+// reader takes fields off a frame.
+type reader struct{ octets.Reader }
 
-func (r *reader) number() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) octets(limit int) []byte {
-	n := r.number()
-	if r.bad || n > uint64(limit) || n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return nil
-	}
-	v := r.b[:n:n]
-	r.b = r.b[n:]
-	return v
-}
+func read(b []byte) reader { return reader{octets.Read(b)} }
 
 // duration reads milliseconds; what no clock counts is malformed.
-func (r *reader) duration() time.Duration {
-	n := r.number()
-	if n > math.MaxInt64/uint64(4*time.Millisecond) {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	return time.Duration(n) * time.Millisecond
-}
-
-// length reads how many items follow, each of at least size octets.
-func (r *reader) length(size int) int {
-	n := r.number()
-	if r.bad || n > uint64(len(r.b)/size) {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	return int(n)
-}
+func (r *reader) duration() time.Duration { return r.Duration(time.Millisecond, maxDuration) }
 
 func parseHave(b []byte) (reply bool, list []vector, err error) {
-	r := reader{b: b}
-	reply = r.octet()&haveReply != 0
-	for range r.length(5) {
-		v := vector{node: string(r.octets(maxName)), boot: r.number(), tip: r.number()}
+	r := read(b)
+	reply = r.Octet()&haveReply != 0
+	for range r.Length(5) {
+		v := vector{node: r.Text(maxName), boot: r.Number(), tip: r.Number()}
 		lost, silent := r.duration(), r.duration()
 		if v.dead = lost > 0; v.dead {
 			v.lost, v.silent = lost-time.Millisecond, max(silent-time.Millisecond, 0)
 		}
 		list = append(list, v)
 	}
-	if r.bad {
+	if r.Bad() {
 		return false, nil, ErrFrame
 	}
 	return reply, list, nil
 }
 
 func parseWant(b []byte) ([]want, error) {
-	r := reader{b: b}
+	r := read(b)
 	var list []want
-	for range r.length(4) {
-		list = append(list, want{node: string(r.octets(maxName)), boot: r.number(), after: r.number(), base: r.number()})
+	for range r.Length(4) {
+		list = append(list, want{node: r.Text(maxName), boot: r.Number(), after: r.Number(), base: r.Number()})
 	}
-	if r.bad {
+	if r.Bad() {
 		return nil, ErrFrame
 	}
 	return list, nil
 }
 
 func parseDelta(b []byte) (*delta, error) {
-	r := reader{b: b}
-	flags := r.octet()
+	r := read(b)
+	flags := r.Octet()
 	d := &delta{
 		reset: flags&deltaReset != 0, more: flags&deltaMore != 0,
-		node: string(r.octets(maxName)), boot: r.number(), from: r.number(), to: r.number(), tip: r.number(),
+		node: r.Text(maxName), boot: r.Number(), from: r.Number(), to: r.Number(), tip: r.Number(),
 	}
-	n := r.length(6)
+	n := r.Length(6)
 	d.entries = make([]change, 0, n)
 	last := d.from
 	for range n {
 		c := r.change()
-		if r.bad || c.seq <= last || c.seq > d.to {
+		if r.Bad() || c.seq <= last || c.seq > d.to {
 			return nil, ErrFrame // numbers rise within (from, to]
 		}
 		last = c.seq
 		d.entries = append(d.entries, c)
 	}
-	if r.bad || d.to < d.from || d.tip < d.to || d.reset && d.from != 0 {
+	if r.Bad() || d.to < d.from || d.tip < d.to || d.reset && d.from != 0 {
 		return nil, ErrFrame
 	}
 	return d, nil
 }
 
 func (r *reader) change() change {
-	c := change{kind: Kind(r.octet())}
-	flags := r.octet()
+	c := change{kind: Kind(r.Octet())}
+	flags := r.Octet()
 	c.tombstone, c.expires = flags&entryTombstone != 0, flags&entryExpires != 0
-	c.seq, c.version = r.number(), r.number()
-	c.key = string(r.octets(MaxKey))
+	c.seq, c.version = r.Number(), r.Number()
+	c.key = r.Text(MaxKey)
 	if c.expires {
 		c.remaining = r.duration()
 	}
 	c.age = r.duration()
-	c.value = r.octets(MaxValue)
+	c.value = r.Octets(MaxValue)
 	if c.key == "" || c.tombstone && !c.expires {
-		r.bad = true
+		r.Fail()
 	}
 	return c
 }

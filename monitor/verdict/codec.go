@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -39,21 +40,20 @@ func (r *Record) Append(dst []byte) []byte {
 
 // DecodeRecord reads what Append wrote. It never panics and never trusts a length.
 func DecodeRecord(b []byte) (Record, error) {
-	d := decoder{b: b}
-	d.format()
+	d := decode(b)
 	var r Record
 	key := d.text()
 	r.Node = d.text()
-	r.Boot, r.Seq = d.uint(), d.uint()
-	r.State = trunkgroup.State(d.byte())
+	r.Boot, r.Seq = d.Number(), d.Number()
+	r.State = trunkgroup.State(d.Octet())
 	r.Age, r.OutAge = d.age(), d.age()
 	r.Reason = d.text()
-	r.Changes = d.uint()
-	r.Kind = trunkgroup.ProbeKind(d.byte())
-	r.Code = d.int(999)
-	r.RTT = d.duration(time.Microsecond)
+	r.Changes = d.Number()
+	r.Kind = trunkgroup.ProbeKind(d.Octet())
+	r.Code = d.Int(999)
+	r.RTT = d.Duration(time.Microsecond, maxAge)
 	r.ProbeAge, r.GoodAge = d.age(), d.age()
-	if d.bad {
+	if d.Bad() {
 		return Record{}, ErrFormat
 	}
 	var err error
@@ -85,24 +85,22 @@ func (k *Knob) Append(dst []byte, now time.Time) []byte {
 
 // DecodeKnob reads what Append wrote, as of now.
 func DecodeKnob(b []byte, now time.Time) (Knob, error) {
-	d := decoder{b: b}
-	d.format()
-	k := Knob{Member: d.text(), State: trunkgroup.AdminState(d.byte()), Author: d.text(), Reason: d.text()}
-	k.Version, k.Node = d.uint(), d.text()
+	d := decode(b)
+	k := Knob{Member: d.text(), State: trunkgroup.AdminState(d.Octet()), Author: d.text(), Reason: d.text()}
+	k.Version, k.Node = d.Number(), d.text()
 	k.Set = now.Add(-d.age())
 	k.Expires = now.Add(d.age())
 	if _, _, weight := Subject(k.Member); weight {
-		k.Weight = d.int(MaxWeight) // an older build that spreads the knob leaves it out: then it says nothing
+		k.Weight = d.Int(MaxWeight) // an older build that spreads the knob leaves it out: then it says nothing
 	}
-	if d.bad || k.State > trunkgroup.AdminDisabled || k.Node == "" || !properSubject(k.Member) {
+	if d.Bad() || k.State > trunkgroup.AdminDisabled || k.Node == "" || !properSubject(k.Member) {
 		return Knob{}, ErrFormat
 	}
 	return k, nil
 }
 
 func appendText(dst []byte, s string) []byte {
-	s = s[:min(len(s), maxText)]
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+	return octets.Append(dst, s[:min(len(s), maxText)])
 }
 
 // appendAge writes milliseconds, rounded up so that an age that is not zero never becomes it.
@@ -110,71 +108,21 @@ func appendAge(dst []byte, d time.Duration) []byte {
 	return binary.AppendUvarint(dst, uint64((max(0, d)+time.Millisecond-1)/time.Millisecond))
 }
 
-// decoder reads fields from the front of b; once something is wrong, bad stays set and all further fields are zero.
-type decoder struct {
-	b   []byte
-	bad bool
+// decoder takes fields off what nodes tell each other.
+type decoder struct{ octets.Reader }
+
+// decode begins behind the format.
+func decode(b []byte) decoder {
+	d := decoder{octets.Read(b)}
+	if d.Octet() != format {
+		d.Fail()
+	}
+	return d
 }
 
-func (d *decoder) format() {
-	if d.byte() != format {
-		d.bad = true
-	}
-}
-
-func (d *decoder) byte() byte {
-	if d.bad || len(d.b) == 0 {
-		d.bad = true
-		return 0
-	}
-	c := d.b[0]
-	d.b = d.b[1:]
-	return c
-}
-
-func (d *decoder) uint() uint64 {
-	if d.bad {
-		return 0
-	}
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad = true
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) int(most uint64) int {
-	v := d.uint()
-	if v > most {
-		d.bad = true
-		return 0
-	}
-	return int(v)
-}
-
-func (d *decoder) text() string {
-	n := d.int(maxText)
-	if d.bad || n > len(d.b) {
-		d.bad = true
-		return ""
-	}
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
-}
+func (d *decoder) text() string { return d.Text(maxText) }
 
 // maxAge bounds a duration on the wire: ten years.
 const maxAge = 10 * 365 * 24 * time.Hour
 
-func (d *decoder) duration(unit time.Duration) time.Duration {
-	v := d.uint()
-	if v > uint64(maxAge/unit) {
-		d.bad = true
-		return 0
-	}
-	return time.Duration(v) * unit
-}
-
-func (d *decoder) age() time.Duration { return d.duration(time.Millisecond) }
+func (d *decoder) age() time.Duration { return d.Duration(time.Millisecond, maxAge) }

@@ -25,11 +25,10 @@ func (e *Evidence) Append(dst []byte) []byte {
 
 // DecodeEvidence reads what Append wrote.
 func DecodeEvidence(b []byte) (Evidence, error) {
-	d := decoder{b: b}
-	d.format()
+	d := decode(b)
 	key := d.text()
-	e := Evidence{OK: d.byte() == 1, Cause: d.text(), RetryAfter: d.age()}
-	if d.bad {
+	e := Evidence{OK: d.Octet() == 1, Cause: d.text(), RetryAfter: d.age()}
+	if d.Bad() {
 		return Evidence{}, ErrFormat
 	}
 	var err error
