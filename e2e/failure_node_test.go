@@ -233,8 +233,15 @@ func challenged(t testing.TB, from, to *tandem.Node) (*dialog, string) {
 	return d, d.answered(challenge, to)
 }
 
+// md5Challenge is the challenge by MD5 of a 401. It is the last one, and to a
+// short datagram the only one.
+func md5Challenge(m peer.Message) string {
+	list := m.Headers("WWW-Authenticate")
+	return list[len(list)-1]
+}
+
 // answered answers a challenge by MD5 for an INVITE to a node.
 func (d *dialog) answered(challenge peer.Message, to *tandem.Node) string {
 	uri := fmt.Sprintf("sip:%s@%s", d.number, to.UDP())
-	return d.authorization(challenge.Headers("WWW-Authenticate")[1], "INVITE", uri, digestUser, digestPassword)
+	return d.authorization(md5Challenge(challenge), "INVITE", uri, digestUser, digestPassword)
 }

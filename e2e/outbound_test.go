@@ -184,7 +184,7 @@ func TestOutboundNonceHoldsAtEveryNode(t *testing.T) {
 	d.ua.send(first.UDP(), d.request("INVITE", first.UDP(), "one", 1, "", ""))
 	challenge := d.await("INVITE", "one", 401)
 	d.ack(first.UDP(), "one", 1, challenge)
-	md5 := challenge.Headers("WWW-Authenticate")[1]
+	md5 := md5Challenge(challenge)
 	uri := fmt.Sprintf("sip:%s@%s", pstnNumber, second.UDP())
 	auth := d.authorization(md5, "INVITE", uri, digestUser, digestPassword)
 	d.ua.send(second.UDP(), d.request("INVITE", second.UDP(), "two", 2, "", auth))
