@@ -299,7 +299,9 @@ func (s *Server) Panics() uint64 { return s.panics.Load() }
 
 // CloseFrom closes the accepted connections from a network and returns how many
 // there were.
-func (s *Server) CloseFrom(p netip.Prefix) int { return s.set.CloseFrom(p) }
+func (s *Server) CloseFrom(p netip.Prefix, spared func(netip.Addr) bool) int {
+	return s.set.CloseFrom(p, spared)
+}
 
 // Transport returns the counters of the sockets.
 func (s *Server) Transport() *transport.Counters { return s.set.Counters() }

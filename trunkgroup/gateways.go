@@ -66,6 +66,11 @@ func (x *Gateways) Any(a netip.Addr) bool {
 	return x != nil && x.networks.Contains(a.Unmap().WithZone(""))
 }
 
+// Overlaps tells whether far ends have addresses in a network.
+func (x *Gateways) Overlaps(p netip.Prefix) bool {
+	return x != nil && x.networks.OverlapsPrefix(p)
+}
+
 // Within lists the networks of far ends that share addresses with a network.
 func (x *Gateways) Within(p netip.Prefix) (list []netip.Prefix) {
 	if x == nil {

@@ -71,6 +71,8 @@ func (d *desk) mayBan(p netip.Prefix, force bool) error {
 	case force:
 	case p.Bits() < widest:
 		return fmt.Errorf("%w: %s is wider than /%d; say it with force if so many shall be shut out", admin.ErrRefused, p, widest)
+	case d.app.doors.peers(p):
+		return fmt.Errorf("%w: there are nodes of the cluster in %s; say it with force if what calls from there shall be shut out", admin.ErrRefused, p)
 	case len(far) > 0:
 		return fmt.Errorf("%w: trunk groups have far ends at %s; say it with force if they shall be shut out", admin.ErrRefused, networks(far))
 	}

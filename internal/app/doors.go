@@ -32,8 +32,8 @@ type doors struct {
 	log   *slog.Logger
 	guard *guard.Guard
 	soft  *cluster.Soft
-	// shut closes the connections from a network.
-	shut func(netip.Prefix) int
+	// shut closes the connections from a network, but from addresses that are spared.
+	shut func(p netip.Prefix, spared func(netip.Addr) bool) int
 	// offload writes bans to the kernel; nil does not.
 	offload *offload
 
@@ -55,7 +55,7 @@ type doors struct {
 func newDoors(a *App) *doors {
 	cfg := &a.cfg.Doors
 	d := &doors{
-		app: a, log: a.log.With("component", "doors"), soft: a.soft, shut: func(netip.Prefix) int { return 0 },
+		app: a, log: a.log.With("component", "doors"), soft: a.soft, shut: func(netip.Prefix, func(netip.Addr) bool) int { return 0 },
 		offences: make(chan guard.Offence, maxOffences), made: make(map[string]*atomic.Uint64),
 		judge: guard.NewJudge(guard.Law{
 			Weight: cfg.Ban.Weight, Within: cfg.Ban.Within, First: cfg.Ban.First, Longest: cfg.Ban.Longest, Sources: cfg.Sources,
@@ -74,7 +74,7 @@ func newDoors(a *App) *doors {
 	}
 	_, _ = rand.Read(g.Key[:]) // never fails (crypto/rand)
 	d.guard = guard.New(g)
-	d.offload = newOffload(cfg.NFTables, d.guard.Bans, d.log)
+	d.offload = newOffload(cfg.NFTables, d.inKernel, d.log)
 	a.soft.OnChange(d.changed)
 	return d
 }
@@ -92,7 +92,7 @@ func guardListeners(list []config.Listener) []guard.Listener {
 }
 
 // serve says how connections are closed, before there are any.
-func (d *doors) serve(shut func(netip.Prefix) int) { d.shut = shut }
+func (d *doors) serve(shut func(netip.Prefix, func(netip.Addr) bool) int) { d.shut = shut }
 
 // start begins to judge.
 func (d *doors) start() {
@@ -139,9 +139,12 @@ func (d *doors) use(t *trunkgroup.Table, v *trunkgroup.View) {
 	}
 	d.guard.SetTrusted(trunkgroup.NewGateways(t, v))
 	for _, b := range d.guard.Bans(time.Now()) {
-		if b.Auto && d.guard.Trusted(b.Prefix.Addr()) {
+		switch {
+		case b.Auto && b.Prefix.IsSingleIP() && d.guard.Trusted(b.Prefix.Addr()):
 			d.lift(b.Prefix)
 			d.log.Info("ban lifted: the source is a far end of a trunk group now", "prefix", b.Prefix.String())
+		case d.spares(&b):
+			d.offload.remove(b.Prefix) // a network with a far end in it now
 		}
 	}
 }
@@ -158,17 +161,31 @@ func (d *doors) offended(o guard.Offence) {
 	}
 }
 
-// peer tells whether an address is another node's.
-func (d *doors) peer(a netip.Addr) bool {
+// nodes tells whether there are nodes of the cluster in a network, this one too.
+func (d *doors) nodes(network netip.Prefix) bool {
+	return network.Contains(d.app.cfg.Interconnect.Advertise.Addr().Unmap()) || d.peers(network)
+}
+
+// peers tells whether there are other nodes in a network.
+func (d *doors) peers(network netip.Prefix) bool {
 	return slices.ContainsFunc(d.app.node.Peers(), func(p interconnect.Peer) bool {
 		at, err := netip.ParseAddrPort(p.Address)
-		return err == nil && at.Addr().Unmap() == a.Unmap()
+		return err == nil && network.Contains(at.Addr().Unmap())
 	})
+}
+
+// spares tells whether there is somebody in a ban's network for whom it does not hold.
+func (d *doors) spares(b *guard.Ban) bool { return d.guard.Spares(b) || d.nodes(b.Prefix) }
+
+// inKernel lists the bans that the kernel may enforce. It drops whatever comes from a
+// network: what the other nodes say too, and what spared far ends in it say.
+func (d *doors) inKernel(now time.Time) []guard.Ban {
+	return slices.DeleteFunc(d.guard.Bans(now), func(b guard.Ban) bool { return d.spares(&b) })
 }
 
 // judged bans who has done too much.
 func (d *doors) judged(now time.Time, o guard.Offence) {
-	if d.guard.Exempt(o.Source, now) || d.peer(o.Source) {
+	if a := o.Source.Unmap().WithZone(""); d.guard.Exempt(a, now) || d.peers(netip.PrefixFrom(a, a.BitLen())) {
 		return
 	}
 	if _, already := d.guard.Banned(o.Source, now); already {

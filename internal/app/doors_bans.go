@@ -49,13 +49,17 @@ func (d *doors) ban(b guard.Ban) error {
 	return err
 }
 
-// enforce closes what the banned source has open, and tells the kernel. A trusted far
-// end inside an automatic ban keeps its connections, as it may come in.
+// enforce closes what the banned source has open, and tells the kernel. Whoever is
+// spared keeps his connections, as he may come in.
 func (d *doors) enforce(b guard.Ban) (closed int) {
-	if !b.Auto || !d.guard.Exempt(b.Prefix.Addr(), b.Since) {
-		closed = d.shut(b.Prefix)
+	now := time.Now()
+	closed = d.shut(b.Prefix, func(a netip.Addr) bool {
+		_, banned := d.guard.Banned(a, now)
+		return !banned
+	})
+	if !d.spares(&b) {
+		d.offload.add(b.Prefix, b.Until.Sub(now))
 	}
-	d.offload.add(b.Prefix, time.Until(b.Until))
 	return closed
 }
 

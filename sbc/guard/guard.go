@@ -215,6 +215,18 @@ func (g *Guard) Spared(p netip.Prefix) (allowed []netip.Prefix, far []netip.Pref
 	return allowed, g.trusted.Load().Within(p)
 }
 
+// Spares tells whether there are addresses in a ban's network for which it does not
+// hold: a far end in the /64 of a stranger, say. Whatever knows the network alone, as
+// the kernel does, must not enforce such a ban.
+func (g *Guard) Spares(b *Ban) bool {
+	for _, a := range g.cfg.Allow {
+		if a.Overlaps(b.Prefix) {
+			return true
+		}
+	}
+	return b.Auto && g.trusted.Load().Overlaps(b.Prefix)
+}
+
 // Ban puts a ban in force.
 func (g *Guard) Ban(b Ban) { g.bans.add(&b) }
 

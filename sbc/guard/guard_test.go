@@ -321,3 +321,23 @@ func TestForgedDatagramsCloseNoConnection(t *testing.T) {
 		}
 	}
 }
+
+// The /64 of a stranger may hold a far end: the ban does not hold for it.
+func TestBansOfNetworksWithSparedAddresses(t *testing.T) {
+	g, _ := testGuard(t, func(c *Config) { c.Allow = []netip.Prefix{netip.MustParsePrefix("2001:db8:1::5/128")} })
+	for _, c := range []struct {
+		prefix      string
+		auto, spare bool
+	}{
+		{"2001:db8:1::/64", true, true},
+		{"2001:db8:1::/64", false, true}, // doors.allow holds against operators too
+		{"2001:db8:2::/64", true, false},
+		{"192.0.2.7/32", true, true},
+		{"192.0.2.7/32", false, false},
+		{"198.51.100.7/32", true, false},
+	} {
+		if got := g.Spares(&Ban{Prefix: netip.MustParsePrefix(c.prefix), Auto: c.auto}); got != c.spare {
+			t.Errorf("%s, auto %v: spares %v", c.prefix, c.auto, got)
+		}
+	}
+}

@@ -38,10 +38,11 @@ func (c *conn) malformed() {
 	}
 }
 
-// CloseFrom ends the accepted connections from a network and returns how many there were.
-func (s *Set) CloseFrom(p netip.Prefix) (n int) {
+// CloseFrom ends the accepted connections from a network, but those from addresses that are spared, and returns how many there were.
+func (s *Set) CloseFrom(p netip.Prefix, spared func(netip.Addr) bool) (n int) {
 	s.streams.flows.Range(func(_, v any) bool {
-		if c := v.(*conn); !c.pooled && p.Contains(c.remote.Addr()) {
+		c := v.(*conn)
+		if a := c.remote.Addr().Unmap().WithZone(""); !c.pooled && p.Contains(a) && !spared(a) {
 			c.end(ErrShut)
 			n++
 		}

@@ -91,7 +91,8 @@ func TestCloseFrom(t *testing.T) {
 	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0")}})
 	bad, good := dialFrom(t, "127.0.0.9", s.Addr(0)), dialFrom(t, "127.0.0.8", s.Addr(0))
 	poll(t, "two connections", func() bool { return s.Counters().Open.Load() == 2 })
-	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.9/32")); n != 1 {
+	spared := func(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.8") }
+	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.0/24"), spared); n != 1 {
 		t.Errorf("%d connections closed, want 1", n)
 	}
 	expectEnd(t, bad)
