@@ -16,6 +16,8 @@ import (
 const (
 	// maxOffload bounds the changes that wait for the kernel.
 	maxOffload = 4096
+	// maxLeft bounds the removals that are tried again.
+	maxLeft = 1 << 16
 	// offloadLook is how often the sets are compared with the bans: somebody may have
 	// loaded the rules anew.
 	offloadLook = time.Minute
@@ -23,15 +25,25 @@ const (
 	offloadComplaint = time.Minute
 )
 
+// banSets are the sets of the kernel.
+type banSets interface {
+	Check() error
+	Add(p netip.Prefix, d time.Duration) error
+	Remove(p netip.Prefix) error
+	Has(list []netip.Prefix) (map[netip.Prefix]bool, error)
+}
+
 // offload mirrors bans into sets of the kernel. What fails is counted and logged, and
 // the bans hold in this program all the same. A nil offload does nothing.
 type offload struct {
 	log      *slog.Logger
-	sets     *nftset.Sets
+	sets     banSets
 	bans     func(time.Time) []guard.Ban
 	changes  chan offloadChange
 	failed   atomic.Uint64
 	complain time.Time // when the log may be written to again; the goroutine's own
+	mu       sync.Mutex
+	left     map[netip.Prefix]struct{} // lifted bans that the kernel may still hold; under mu
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 }
@@ -48,6 +60,7 @@ func newOffload(cfg config.NFTables, bans func(time.Time) []guard.Ban, log *slog
 	}
 	return &offload{
 		log: log, sets: nftset.New(cfg.Table, cfg.Set4, cfg.Set6), bans: bans, changes: make(chan offloadChange, maxOffload),
+		left: make(map[netip.Prefix]struct{}),
 	}
 }
 
@@ -84,6 +97,7 @@ func (o *offload) push(c offloadChange) {
 	case o.changes <- c:
 	default:
 		o.failed.Add(1) // the next look finds it
+		o.again(c)
 	}
 }
 
@@ -119,13 +133,42 @@ func (o *offload) change(c offloadChange) {
 		err = o.sets.Add(c.prefix, left)
 	}
 	if err != nil {
+		o.again(c)
 		o.fail("change", err)
 	}
 }
 
-// compare adds the bans that the sets lack.
+// again remembers a removal that did not come to pass: a ban that nobody lists any
+// more would else shut its network out until its end.
+func (o *offload) again(c offloadChange) {
+	if !c.until.IsZero() {
+		return // the bans themselves say what is to be added
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.left) < maxLeft {
+		o.left[c.prefix] = struct{}{}
+	}
+}
+
+// removeLeft tries those removals once more, but of what is banned again.
+func (o *offload) removeLeft(banned []guard.Ban) {
+	o.mu.Lock()
+	left := o.left
+	o.left = make(map[netip.Prefix]struct{})
+	o.mu.Unlock()
+	for _, b := range banned {
+		delete(left, b.Prefix)
+	}
+	for p := range left {
+		o.change(offloadChange{prefix: p})
+	}
+}
+
+// compare removes what failed to be removed and adds the bans that the sets lack.
 func (o *offload) compare(now time.Time) {
 	list := o.bans(now)
+	o.removeLeft(list)
 	if len(list) == 0 {
 		return
 	}
