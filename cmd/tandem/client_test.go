@@ -68,6 +68,9 @@ TRY  MEMBER         SITE    ADDRESS             STATE   NOT TRIED BECAUSE
 -    acme-in/pbx-1  dallas  -                   down    probe failed: no reply, since noon
 1    acme-in/pbx-3  dallas  198.51.100.12:5060  active  -
 `},
+		{"member list acme-in/pbx-1", `MEMBER         SITE    STATE  SINCE                 ADDRESS                 RTT        PROBED  REASON
+acme-in/pbx-1  dallas  down   2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
+`},
 		{"member set-state acme-in/pbx-1 draining --reason x", `MEMBER         SET TO    ENDS
 acme-in/pbx-1  draining  2026-12-01T12:00:00Z
 `},

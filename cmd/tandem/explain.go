@@ -98,7 +98,15 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 		order.add(row...)
 	}
 	fmt.Fprintln(c.out)
-	return order.write(c.out)
+	if err := order.write(c.out); err != nil {
+		return err
+	}
+	for _, o := range e.Order {
+		if o.Cause == trunkgroup.CauseUnregistered {
+			fmt.Fprintf(c.err, "note: tandem registration list --member %s/%s says whether a node refuses it, and why\n", o.Group, o.Member)
+		}
+	}
+	return nil
 }
 
 // callsOf are the calls of a far end that the distribution goes by.

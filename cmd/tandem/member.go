@@ -27,8 +27,8 @@ type memberLine struct {
 
 func (c *cli) memberListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list [GROUP...]", Short: "Show members, their states, since when and why",
-		Long: `Shows the members of the groups named, or of all, as the asked node believes them to be. PROBED says
+		Use: "list [GROUP|GROUP/ID...]", Short: "Show members, their states, since when and why",
+		Long: `Shows the members of the groups named, or those named, or all, as the asked node believes them to be. PROBED says
 how old the last probe is and which node sent it: one that is lost leaves old news.`,
 		RunE: action(func(cmd *cobra.Command, groups []string) error {
 			var list admin.MemberList
@@ -37,7 +37,7 @@ how old the last probe is and which node sent it: one that is lost leaves old ne
 			}
 			lines := []memberLine{}
 			for _, m := range list.Members {
-				if len(groups) == 0 || slices.Contains(groups, m.Group) {
+				if len(groups) == 0 || slices.Contains(groups, m.Group) || slices.Contains(groups, m.Group+"/"+m.ID) {
 					lines = append(lines, memberLine{m.Group + "/" + m.ID, m})
 				}
 			}

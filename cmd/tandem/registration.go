@@ -95,8 +95,11 @@ func refusals(list *admin.RegistrationList) string {
 			"is it banned (tandem ban list), or does it not answer challenges?"
 	}
 	r := list.Refused[0]
-	return fmt.Sprintf("%s refused %s from %s, %d times since %s, last at %s: %s", list.Node, r.AOR, r.Source, r.Times,
-		r.Since.UTC().Format(time.RFC3339), r.Last.UTC().Format(time.RFC3339), r.Why)
+	often := "once"
+	if r.Times > 1 {
+		often = fmt.Sprintf("%d times since %s, last", r.Times, r.Since.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("%s refused %s from %s, %s at %s: %s", list.Node, r.AOR, r.Source, often, r.Last.UTC().Format(time.RFC3339), r.Why)
 }
 
 func registrationState(r *admin.Registration) string {

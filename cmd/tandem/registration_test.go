@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // registered is a node with fixed bindings.
@@ -124,5 +125,18 @@ func TestRegistration(t *testing.T) {
 		if strings.Contains(c.args, "moved") && (backend.removal.Author != "noc" || backend.removal.Reason != "moved" || backend.removal.ID == "") {
 			t.Errorf("asked %+v", backend.removal)
 		}
+	}
+}
+
+// Who asks why a registered PBX is not called is told where its refusals show.
+func TestExplainSaysWhereRefusalsShow(t *testing.T) {
+	var out, errs strings.Builder
+	c := &cli{out: &out, err: &errs}
+	err := c.printExplanation(&admin.Explanation{Order: []trunkgroup.OrderLine{
+		{Group: "acme-in", Member: "pbx", State: "active", Cause: trunkgroup.CauseUnregistered},
+		{Group: "acme-in", Member: "other", State: "active", Dialable: true},
+	}})
+	if err != nil || errs.String() != "note: tandem registration list --member acme-in/pbx says whether a node refuses it, and why\n" {
+		t.Errorf("%v %q", err, errs.String())
 	}
 }

@@ -17,18 +17,20 @@ import (
 const (
 	maxRefusals  = 1 << 16 // addresses of record whose last refusal is remembered
 	refusalsKept = 24 * time.Hour
+	// refusalsPerAOR leaves room for a guesser beside the PBX that he annoys.
+	refusalsPerAOR = 4
 )
 
 // refusals remembers for each address of record which REGISTERs were refused
-// here last. The shards write to it at once: it has no lock, and of two refusals
+// here last, by source and reason. The shards write to it at once: it has no lock, and of two refusals
 // at one moment one may not be counted. Only addresses of record of the document
 // have a place, so strangers cannot fill it.
 type refusals struct {
-	byAOR sync.Map // of AOR to *atomic.Pointer[refusal]
+	byAOR sync.Map // of AOR to *atomic.Pointer[[]refusal]
 	n     atomic.Int64
 }
 
-// refusal is not changed once it is published.
+// refusal tells of REGISTERs that were refused for one reason.
 type refusal struct {
 	result, reason string
 	source         netip.AddrPort
@@ -44,17 +46,26 @@ func (r *refusals) note(now time.Time, e *b2bua.Event) {
 		if r.n.Load() >= maxRefusals {
 			return
 		}
-		if v, ok = r.byAOR.LoadOrStore(aor, new(atomic.Pointer[refusal])); !ok {
+		if v, ok = r.byAOR.LoadOrStore(aor, new(atomic.Pointer[[]refusal])); !ok {
 			r.n.Add(1)
 		}
 	}
-	at := v.(*atomic.Pointer[refusal])
-	next := &refusal{result: e.Result, reason: e.Reason, source: e.Source, since: now, last: now, times: 1}
+	at := v.(*atomic.Pointer[[]refusal])
+	first := refusal{result: e.Result, reason: e.Reason, source: e.Source, since: now, last: now, times: 1}
+	next := make([]refusal, 1, refusalsPerAOR)
 	was := at.Load()
-	if was != nil && was.result == next.result && was.reason == next.reason && was.source.Addr() == next.source.Addr() {
-		next.since, next.times = was.since, was.times+1
+	if was != nil {
+		for _, other := range *was {
+			switch {
+			case other.result == first.result && other.reason == first.reason && other.source.Addr() == first.source.Addr():
+				first.since, first.times = other.since, other.times+1
+			case len(next) < refusalsPerAOR:
+				next = append(next, other)
+			}
+		}
 	}
-	at.CompareAndSwap(was, next)
+	next[0] = first
+	at.CompareAndSwap(was, &next)
 }
 
 // list returns what is remembered of an AOR, or of all, the latest first, and
@@ -62,18 +73,22 @@ func (r *refusals) note(now time.Time, e *b2bua.Event) {
 func (r *refusals) list(now time.Time, table *trunkgroup.Table, aor string, limit int) (list []admin.Refused) {
 	r.byAOR.Range(func(key, value any) bool {
 		of := key.(string)
-		m, last := table.MatchAOR(of), value.(*atomic.Pointer[refusal]).Load()
+		m, at := table.MatchAOR(of), value.(*atomic.Pointer[[]refusal]).Load()
 		switch {
-		case last == nil: // its first one is just being written
-		case m == nil || now.Sub(last.last) > refusalsKept:
+		case at == nil: // its first one is just being written
+		case m == nil || now.Sub((*at)[0].last) > refusalsKept:
 			if _, gone := r.byAOR.LoadAndDelete(key); gone {
 				r.n.Add(-1)
 			}
 		case aor == "" || aor == of:
-			list = append(list, admin.Refused{
-				AOR: of, Member: m.Key, Source: last.source.String(), Result: last.result, Reason: last.reason, Why: whyRefused(last),
-				Since: last.since, Last: last.last, Times: last.times,
-			})
+			for i := range *at {
+				if f := &(*at)[i]; now.Sub(f.last) <= refusalsKept {
+					list = append(list, admin.Refused{
+						AOR: of, Member: m.Key, Source: f.source.String(), Result: f.result, Reason: f.reason, Why: whyRefused(f),
+						Since: f.since, Last: f.last, Times: f.times,
+					})
+				}
+			}
 		}
 		return true
 	})

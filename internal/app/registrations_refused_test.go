@@ -44,18 +44,27 @@ func TestRefusedRegistersAreRemembered(t *testing.T) {
 	note(time.Minute, 1, "198.51.100.8:5060", "challenged", auth.ReasonDigest)
 	note(time.Hour, 1, "198.51.100.8:5060", "user", "")
 	list := r.list(start.Add(time.Hour), table, "", 10)
-	if len(list) != 2 || list[0].Member != "acme-in/pbx-1" || list[0].Times != 1 || !list[0].Since.Equal(start.Add(time.Hour)) ||
+	if len(list) != 3 || list[0].Member != "acme-in/pbx-1" || list[0].Times != 1 || !list[0].Since.Equal(start.Add(time.Hour)) ||
 		!strings.Contains(list[0].Why, "`users`") {
 		t.Fatalf("%+v", list)
+	}
+	if l := list[2]; l.AOR != "sip:pbx-1@sip.example.com" || l.Times != 1 {
+		t.Errorf("%+v", l)
 	}
 	if l := list[1]; l.Times != 3 || !l.Since.Equal(start) || !l.Last.Equal(start.Add(2*time.Minute)) || l.Source != "198.51.100.7:5062" ||
 		!strings.HasPrefix(l.Why, "wrong password") {
 		t.Errorf("%+v", l)
 	}
-	if one := r.list(start, table, "sip:pbx-1@sip.example.com", 10); len(one) != 1 || one[0].AOR != "sip:pbx-1@sip.example.com" {
+	if one := r.list(start, table, "sip:pbx-1@sip.example.com", 10); len(one) != 2 || one[0].AOR != "sip:pbx-1@sip.example.com" {
 		t.Errorf("%+v", one)
 	}
-	if list = r.list(start.Add(24*time.Hour+30*time.Minute), table, "", 10); len(list) != 1 {
+	for i := range 9 { // a guesser with many addresses does not fill the memory
+		note(time.Hour, 2, fmt.Sprintf("198.51.100.%d:5060", i), "challenged", auth.ReasonDigest)
+	}
+	if many := r.list(start.Add(time.Hour), table, "sip:pbx-2@sip.example.com", 10); len(many) != refusalsPerAOR || many[0].Times != 1 {
+		t.Errorf("%+v", many)
+	}
+	if list = r.list(start.Add(24*time.Hour+30*time.Minute), table, "sip:pbx-1@sip.example.com", 10); len(list) != 1 {
 		t.Errorf("%d after a day", len(list))
 	}
 	if list = r.list(start.Add(time.Hour), registeringTable(t, 1), "", 10); len(list) != 0 || r.n.Load() != 0 {
