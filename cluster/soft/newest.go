@@ -5,7 +5,7 @@ import "time"
 // newestMargin is by how much one entry must be older than another for the times
 // to decide: ages come over the network, and what was written at the same time is
 // a matter of versions (DEC-15).
-const newestMargin = time.Second
+const newestMargin = 100 * time.Millisecond
 
 // newer tells whether an entry was clearly written after another one. What is
 // late on its way looks younger than it is, never older: of two owners that meet

@@ -15,9 +15,10 @@ import (
 
 // phone registers over TCP, by hand.
 type phone struct {
-	t    *testing.T
-	conn net.Conn
-	seq  int
+	t       *testing.T
+	conn    net.Conn
+	contact string // host and port
+	seq     int
 }
 
 func newPhone(t *testing.T, node *box) *phone {
@@ -27,7 +28,7 @@ func newPhone(t *testing.T, node *box) *phone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return &phone{t: t, conn: conn}
+	return &phone{t: t, conn: conn, contact: conn.LocalAddr().String()}
 }
 
 // ask sends a REGISTER of pbx-0 and returns the answer.
@@ -36,7 +37,7 @@ func (p *phone) ask(callID, lines string) *sip.Message {
 	p.seq++
 	_, err := fmt.Fprintf(p.conn, "REGISTER sip:sip.example.com SIP/2.0\r\nVia: SIP/2.0/TCP %[1]s;branch=z9hG4bK%[2]s%[3]d\r\nMax-Forwards: 70\r\n"+
 		"From: <sip:pbx-0@sip.example.com>;tag=x\r\nTo: <sip:pbx-0@sip.example.com>\r\nCall-ID: %[2]s\r\nCSeq: %[3]d REGISTER\r\n"+
-		"Contact: <sip:pbx-0@%[1]s;transport=tcp>\r\n%[4]sContent-Length: 0\r\n\r\n", p.conn.LocalAddr(), callID, p.seq, lines)
+		"Contact: <sip:pbx-0@%[5]s;transport=tcp>\r\n%[4]sContent-Length: 0\r\n\r\n", p.conn.LocalAddr(), callID, p.seq, lines, p.contact)
 	if err != nil {
 		p.t.Fatal(err)
 	}
