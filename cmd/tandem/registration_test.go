@@ -131,7 +131,7 @@ func TestRegistration(t *testing.T) {
 // Who asks why a registered PBX is not called is told where its refusals show.
 func TestExplainSaysWhereRefusalsShow(t *testing.T) {
 	var out, errs strings.Builder
-	c := &cli{out: &out, err: &errs}
+	c := &cli{console: console{out: &out, err: &errs}}
 	err := c.printExplanation(&admin.Explanation{Order: []trunkgroup.OrderLine{
 		{Group: "acme-in", Member: "pbx", State: "active", Cause: trunkgroup.CauseUnregistered},
 		{Group: "acme-in", Member: "other", State: "active", Dialable: true},
