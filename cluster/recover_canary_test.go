@@ -48,8 +48,16 @@ func recoverCanary(t *testing.T, spoil func(*testing.T, string)) {
 		if inForce(nodes["dal-1"]) != "tried" {
 			t.Fatalf("after the restart dal-1 routes from %q", inForce(nodes["dal-1"]))
 		}
-		if b, info, err := nodes["dal-1"].Backup(); err != nil || info.Revision != 1 || !bytes.Contains(b, []byte("settled")) {
-			t.Errorf("the backup holds %+v, %v", info, err)
+		file, info, err := nodes["dal-1"].Backup()
+		if err != nil || info.Revision != 1 {
+			t.Fatalf("the backup holds %+v, %v", info, err)
+		}
+		b, err := nodes["dal-1"].OpenBackup(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := b.Document(info.Revision); !ok || string(e.Document) != "settled" || len(b.History()) != 1 {
+			t.Errorf("the backup holds %q and %d revisions", e.Document, len(b.History()))
 		}
 		if _, err := nodes["dal-1"].Recover(context.Background(), order()); err != nil {
 			t.Fatal(err)
