@@ -64,8 +64,11 @@ func (r *Request) contact(v []byte, asked time.Duration, rport bool) (Contact, *
 	if err != nil {
 		return Contact{}, refuse(400, "Bad Contact", "contact")
 	}
-	uri, _, _ := bytes.Cut(a.URI, []byte{'?'}) // headers of a contact are not for us to send
+	uri := a.URI
 	u, err := sip.ParseURI(uri)
+	if n := len(u.Headers); n > 0 { // not for us to send
+		uri, u.Headers = uri[:len(uri)-n-1], nil
+	}
 	if err != nil || u.Scheme == "tel" || len(uri) > maxURI {
 		return Contact{}, refuse(400, "Contact Is No SIP Address of 512 Octets at Most", "contact")
 	}

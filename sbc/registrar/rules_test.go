@@ -190,6 +190,12 @@ func TestRFC3261_BadContacts(t *testing.T) {
 	if got := b.only().Contact; got != "sip:pbx@198.51.100.10" {
 		t.Error(got)
 	}
+	// What may stand in a user is.
+	b = newBook(t)
+	b.ok(reg{contacts: []string{"<sip:p?b/x@198.51.100.10;line=1?Subject=x>"}})
+	if got := b.only().Contact; got != "sip:p?b/x@198.51.100.10;line=1" {
+		t.Error(got)
+	}
 }
 
 // what a PBX reports of its sessions.
