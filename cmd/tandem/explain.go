@@ -63,6 +63,9 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 	return cmd
 }
 
+// bindingCauses are those of registered far ends.
+var bindingCauses = []string{trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone}
+
 // printExplanation prints the steps, then the try-order.
 func (c *cli) printExplanation(e *admin.Explanation) error {
 	steps := &table{head: []string{"STEP", "DECISION"}}
@@ -90,6 +93,8 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 		because := o.Cause
 		if o.Cause == o.State && o.Why != "" {
 			because = o.Why // the state stands beside it
+		} else if slices.Contains(bindingCauses, o.Cause) && o.Why != "" {
+			because = o.Why // it says the cause, and more
 		}
 		row := []string{try, o.Group + "/" + o.Member, o.Site, strings.TrimSpace(o.Contact + " " + o.Addr), o.State, because}
 		if counted {
@@ -102,7 +107,7 @@ func (c *cli) printExplanation(e *admin.Explanation) error {
 		return err
 	}
 	for _, o := range e.Order {
-		if o.Cause == trunkgroup.CauseUnregistered {
+		if o.Cause == trunkgroup.CauseUnregistered && o.Why == "" {
 			fmt.Fprintf(c.err, "note: tandem registration list --member %s/%s says whether a node refuses it, and why\n", o.Group, o.Member)
 		}
 	}

@@ -134,9 +134,16 @@ func TestExplainSaysWhereRefusalsShow(t *testing.T) {
 	c := &cli{console: console{out: &out, err: &errs}}
 	err := c.printExplanation(&admin.Explanation{Order: []trunkgroup.OrderLine{
 		{Group: "acme-in", Member: "pbx", State: "active", Cause: trunkgroup.CauseUnregistered},
+		{Group: "acme-in", Member: "away", State: "active", Cause: trunkgroup.CauseUnregistered, Why: "registered in ashburn"},
+		{Group: "acme-in", Member: "cut", State: "active", Cause: trunkgroup.CauseFlowGone, Why: "flow_gone since 2026-11-30T12:00:00Z"},
 		{Group: "acme-in", Member: "other", State: "active", Dialable: true},
 	}})
 	if err != nil || errs.String() != "note: tandem registration list --member acme-in/pbx says whether a node refuses it, and why\n" {
 		t.Errorf("%v %q", err, errs.String())
+	}
+	for _, want := range []string{"unregistered", "registered in ashburn", "flow_gone since 2026-11-30T12:00:00Z"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
 	}
 }

@@ -152,6 +152,11 @@ func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site st
 		if m == nil || line.Dialable {
 			continue
 		}
+		if m.Registration != nil {
+			if line.Why = d.app.regs.why(m.Registration.AOR, line.Contact, line.Cause); line.Why != "" {
+				continue
+			}
+		}
 		s := &board.Members[m.Index]
 		line.Why = s.Reason
 		if !s.Since.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
@@ -144,6 +145,36 @@ func (d *desk) registered(m *admin.Member, r *trunkgroup.Registration) {
 	default:
 		m.Reason = fmt.Sprintf("%d registered", m.Bindings)
 	}
+}
+
+// why says more of a registered far end that is not tried for a cause: since when,
+// or which site has it. It is empty for a cause that has nothing to do with
+// registrations, and when nobody is registered at all.
+func (r *registrations) why(aor, contact, cause string) string {
+	var parts []string
+	for _, rec := range r.index.Records(aor) {
+		site, now := r.index.Reach(&rec.Binding)
+		switch {
+		case cause == trunkgroup.CauseUnregistered && now == "":
+			parts = append(parts, "registered in "+site)
+		case cause == trunkgroup.CauseUnregistered:
+			parts = append(parts, "registered in "+site+", "+now+since(rec))
+		case cause == now && contact == rec.Contact && now == trunkgroup.CauseNodeDown:
+			return now + ": " + rec.Node
+		case cause == now && contact == rec.Contact && now == trunkgroup.CauseFlowGone:
+			return now + since(rec)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(slices.Compact(parts), "; ")
+}
+
+// since says when the connection of a binding ended, where that is known.
+func since(rec *registrar.Record) string {
+	if !rec.Gone() {
+		return ""
+	}
+	return " since " + rec.Changed.UTC().Format(time.RFC3339)
 }
 
 // registrationMetrics reads the counts of a scrape.

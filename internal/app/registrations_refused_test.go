@@ -11,6 +11,8 @@ import (
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/registrar"
+	"github.com/tandem-sbc/tandem/sbc/registry"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 	"github.com/tandem-sbc/tandem/trunkgroup/yamldoc"
 )
@@ -89,5 +91,35 @@ func TestRefusedRegistersAreListed(t *testing.T) {
 	}
 	if code := b.ask(http.MethodGet, "/v1/registrations?aor=sip:pbx-9@sip.example.com", nil, nil); code != http.StatusNotFound {
 		t.Errorf("an address of record that no member has: %d", code)
+	}
+}
+
+// A far end that is registered at the peer site is not called unregistered, and
+// one whose connection ended shows since when.
+func TestExplainSaysWhereAFarEndIsRegistered(t *testing.T) {
+	now := time.Now()
+	r := &registrations{index: registry.New(registrar.Node{Name: "n1", Site: "dallas", Boot: 1})}
+	r.index.SetPeers([]registry.Node{{Name: "n2", Site: "ashburn", Boot: 7, Up: true}})
+	const aor = "sip:pbx-0@sip.example.com"
+	if got := r.why(aor, "", trunkgroup.CauseUnregistered); got != "" {
+		t.Errorf("nobody is registered: %q", got)
+	}
+	there := bindingOf(0, registrar.Node{Name: "n2", Site: "ashburn", Boot: 7}, now)
+	there.Reach, there.Transport, there.Flow = trunkgroup.ReachFlow, trunkgroup.TCP, 9
+	r.index.Set(there)
+	if got := r.why(aor, "", trunkgroup.CauseUnregistered); got != "registered in ashburn" {
+		t.Errorf("it is registered at the peer site: %q", got)
+	}
+	gone := *there
+	gone.Flow, gone.Changed = 0, time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	r.index.Set(&gone)
+	if got := r.why(aor, "", trunkgroup.CauseUnregistered); got != "registered in ashburn, flow_gone since 2026-11-30T12:00:00Z" {
+		t.Errorf("its connection ended: %q", got)
+	}
+	if got := r.why(aor, gone.Contact, trunkgroup.CauseFlowGone); got != "flow_gone since 2026-11-30T12:00:00Z" {
+		t.Errorf("its connection ended: %q", got)
+	}
+	if got := r.why(aor, gone.Contact, "disabled"); got != "" {
+		t.Errorf("an operator took it out: %q", got)
 	}
 }
