@@ -8,9 +8,9 @@ type Offer struct {
 	dropped uint8 // a set of algorithms that is left out
 }
 
-// OfferOf returns an offer of these algorithms, as for one credential that has
+// offerOf returns an offer of these algorithms, as for one credential that has
 // them all.
-func OfferOf(algorithms ...string) Offer { return Offer{}.with(algorithms) }
+func offerOf(algorithms ...string) Offer { return Offer{}.with(algorithms) }
 
 // with enters the algorithms of one more credential.
 func (o Offer) with(algorithms []string) Offer {
@@ -69,5 +69,5 @@ func (t *Table) Offer(realm string) Offer {
 	if o := t.offers[realm]; o.held != 0 {
 		return o
 	}
-	return OfferOf(AlgorithmSHA256, AlgorithmMD5)
+	return offerOf(AlgorithmSHA256, AlgorithmMD5)
 }

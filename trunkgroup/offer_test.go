@@ -49,7 +49,7 @@ func TestRFC8760_OfferLocksNobodyOut(t *testing.T) {
 
 func TestP11_OfferIsOfTheRealm(t *testing.T) {
 	var table Table
-	table.offers = map[string]Offer{"a.example": OfferOf(AlgorithmMD5)}
+	table.offers = map[string]Offer{"a.example": offerOf(AlgorithmMD5)}
 	for realm, want := range map[string][]string{
 		"a.example": {AlgorithmMD5},
 		"b.example": {AlgorithmSHA256, AlgorithmMD5},

@@ -97,8 +97,8 @@ func (t Transport) URIParam() string {
 // TransportNames lists the transports that can be configured.
 func TransportNames() []string { return []string{"udp", "tcp", "tls", "ws", "wss"} }
 
-// DialledNames lists those that a member by address may have.
-func DialledNames() []string { return []string{"udp", "tcp", "tls"} }
+// dialledNames lists those that a member by address may have.
+func dialledNames() []string { return []string{"udp", "tcp", "tls"} }
 
 // ParseTransport reads one of TransportNames.
 func ParseTransport(name string) (Transport, error) {

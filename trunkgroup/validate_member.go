@@ -100,7 +100,7 @@ func (v *validator) dialled(path string, t Transport) {
 	case t == WS || t == WSS:
 		v.faults.addf(path, "use registration: a phone with a WebSocket registers", "%q cannot be dialled", t)
 	default:
-		v.faults.addf(path, Suggest("", DialledNames()), "%q cannot be configured", t)
+		v.faults.addf(path, Suggest("", dialledNames()), "%q cannot be configured", t)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestSeal(t *testing.T) {
 func TestEnvelope(t *testing.T) {
 	k := newKey(t)
 	b, err := k.Wrap(ringOf(t, "new", "old"))
-	if err != nil || len(b) > MaxEnvelope {
+	if err != nil || len(b) > maxEnvelope {
 		t.Fatalf("%d octets, %v", len(b), err)
 	}
 	for _, secrets := range [][]string{{"old"}, {"new"}, {"other", "old"}, {"newer", "new", "old"}} {
@@ -100,7 +100,7 @@ func TestEnvelopeIsChecked(t *testing.T) {
 		"sealed":  strings.Replace(string(good), `"sealed": "`, `"sealed": "AAAA`, 1),
 		"twice":   strings.Replace(string(good), `"wrapped_under": [`, `"wrapped_under": [`+good2(string(good))+`,`, 1),
 		"none":    `{"tandem_data_key":1,"id":"00000000","wrapped_under":[]}`,
-		"huge":    string(good) + strings.Repeat(" ", MaxEnvelope),
+		"huge":    string(good) + strings.Repeat(" ", maxEnvelope),
 	} {
 		if _, _, err := Unwrap([]byte(bad), ring); !errors.Is(err, ErrEnvelope) {
 			t.Errorf("%s: %v", name, err)

@@ -42,8 +42,8 @@ const wrapLabel = "tandem data key v1"
 const (
 	envelopeFormat = 1
 	wrappedSize    = keySize + Overhead
-	// MaxEnvelope bounds an envelope in octets.
-	MaxEnvelope = 4 << 10
+	// maxEnvelope bounds an envelope in octets.
+	maxEnvelope = 4 << 10
 )
 
 // envelope is the JSON form, so that an operator sees what it is and under which
@@ -117,7 +117,7 @@ func Unwrap(b []byte, ring *keyring.Keyring) (*Key, []keyring.ID, error) {
 // parseEnvelope reads the JSON strictly.
 func parseEnvelope(b []byte) (envelope, []keyring.ID, error) {
 	var e envelope
-	if len(b) > MaxEnvelope {
+	if len(b) > maxEnvelope {
 		return e, nil, ErrEnvelope
 	}
 	d := json.NewDecoder(bytes.NewReader(b))

@@ -38,15 +38,15 @@ type Law struct {
 	Sources int
 }
 
-// DefaultLaw returns the defaults.
-func DefaultLaw() Law {
+// defaultLaw returns the defaults.
+func defaultLaw() Law {
 	return Law{
 		Weight: 10, Within: time.Minute, First: 10 * time.Minute, Longest: 24 * time.Hour, Memory: 24 * time.Hour, Sources: 1 << 16,
 	}
 }
 
 func (l Law) withDefaults() Law {
-	d := DefaultLaw()
+	d := defaultLaw()
 	for _, f := range []struct{ have, def *int }{{&l.Weight, &d.Weight}, {&l.Sources, &d.Sources}} {
 		if *f.have <= 0 {
 			*f.have = *f.def
@@ -90,7 +90,7 @@ func NewJudge(l Law) *Judge {
 
 // Offended takes an offence and returns the ban that it earns, if any.
 func (j *Judge) Offended(now time.Time, o Offence) (Ban, bool) {
-	r := j.record(SourceOf(o.Source))
+	r := j.record(sourceOf(o.Source))
 	keep := r.strikes[:0]
 	sum := o.Weight
 	for _, s := range r.strikes {
@@ -149,9 +149,6 @@ func (j *Judge) Pardoned(p netip.Prefix) {
 		delete(j.sources, p)
 	}
 }
-
-// Len is the number of sources that something is held against.
-func (j *Judge) Len() int { return len(j.sources) }
 
 // record returns what is held against a source and makes room for it. Who was not
 // heard of for the longest time is forgotten first.

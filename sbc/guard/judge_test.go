@@ -65,8 +65,8 @@ func TestBansOfRepeatersDouble(t *testing.T) {
 // The level that other nodes saw counts here too.
 func TestBansOfOtherNodesCount(t *testing.T) {
 	j := NewJudge(Law{})
-	j.Banned(Ban{Prefix: SourceOf(four(1)), Auto: true, Level: 2, Until: t0.Add(time.Hour)})
-	j.Banned(Ban{Prefix: SourceOf(four(2)), Level: 7, Until: t0.Add(time.Hour)}) // an operator's says nothing of what he did
+	j.Banned(Ban{Prefix: sourceOf(four(1)), Auto: true, Level: 2, Until: t0.Add(time.Hour)})
+	j.Banned(Ban{Prefix: sourceOf(four(2)), Level: 7, Until: t0.Add(time.Hour)}) // an operator's says nothing of what he did
 	b, _ := j.Offended(t0.Add(2*time.Hour), Offence{Source: four(1), Reason: ReasonScanner, Weight: atOnce})
 	if b.Level != 3 || b.Reason != ReasonScanner {
 		t.Errorf("%+v, want level 3 for a scanner", b)
@@ -74,7 +74,7 @@ func TestBansOfOtherNodesCount(t *testing.T) {
 	if b, _ = j.Offended(t0, Offence{Source: four(2), Weight: atOnce}); b.Level != 0 {
 		t.Errorf("an operator's ban raised the level to %d", b.Level)
 	}
-	j.Pardoned(SourceOf(four(1)))
+	j.Pardoned(sourceOf(four(1)))
 	if b, _ = j.Offended(t0.Add(3*time.Hour), Offence{Source: four(1), Weight: atOnce}); b.Level != 0 {
 		t.Errorf("after a pardon the level is %d", b.Level)
 	}
@@ -91,12 +91,12 @@ func TestJudgeIsBounded(t *testing.T) {
 			j.Offended(t0, digest(four(1))) // heard of lately: stays
 		}
 	}
-	if j.Len() != 100 {
-		t.Fatalf("%d sources are remembered, want 100", j.Len())
+	if len(j.sources) != 100 {
+		t.Fatalf("%d sources are remembered, want 100", len(j.sources))
 	}
 	j.Offended(t0, digest(four(5000)))
-	if j.Len() != 100 || j.recent.Len() != 100 {
-		t.Errorf("%d sources are remembered, want 100", j.Len())
+	if len(j.sources) != 100 || j.recent.Len() != 100 {
+		t.Errorf("%d sources are remembered, want 100", len(j.sources))
 	}
 	for i := range 4 {
 		if _, banned := j.Offended(t0, digest(four(1))); banned != (i == 3) {

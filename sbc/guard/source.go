@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// SourceOf is the unit in which senders are counted and banned: an IPv4 address, or
+// sourceOf is the unit in which senders are counted and banned: an IPv4 address, or
 // the /64 of an IPv6 one, since that much is given to one household.
-func SourceOf(a netip.Addr) netip.Prefix {
+func sourceOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 64
 	if a.Is4() {

@@ -76,9 +76,6 @@ type Refusal struct {
 	Result string // word of ours for metrics
 }
 
-// Error makes a refusal an error.
-func (r *Refusal) Error() string { return "registrar: " + r.Result }
-
 func refuse(code int, reason, result string) *Refusal {
 	return &Refusal{Code: code, Reason: reason, Result: result}
 }

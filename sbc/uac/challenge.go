@@ -10,7 +10,7 @@ type Algorithm uint8
 
 // The algorithms.
 const (
-	NoAlgorithm Algorithm = iota
+	noAlgorithm Algorithm = iota
 	MD5
 	SHA256
 	SHA512256
@@ -25,7 +25,7 @@ func (a Algorithm) String() string {
 // left as they are, since the digest goes over the characters on the wire.
 type Challenge struct {
 	Realm, Nonce, Opaque string
-	Algorithm            Algorithm // NoAlgorithm for one that we do not have
+	Algorithm            Algorithm // noAlgorithm for one that we do not have
 	// QOP: the challenge names qualities, Auth: "auth" is among them.
 	QOP, Auth bool
 	// Stale: the last answer was right but for its nonce.
@@ -95,7 +95,7 @@ func parseAlgorithm(v string) Algorithm {
 			return a
 		}
 	}
-	return NoAlgorithm
+	return noAlgorithm
 }
 
 // cutParam takes name=value from the front; a value is a token or a quoted string.

@@ -12,8 +12,8 @@ import (
 // number. What follows is hexadecimal, which survives carriers that change the case.
 const tokenPrefix = "r"
 
-// TokenLen is the length of a token in bytes: 128 bits and the prefix.
-const TokenLen = len(tokenPrefix) + 32
+// tokenLen is the length of a token in bytes: 128 bits and the prefix.
+const tokenLen = len(tokenPrefix) + 32
 
 // Token is the user of the Contact under which a member's account is registered. It
 // is the same at all nodes of a cluster and at all times, until the key goes, and
@@ -28,7 +28,7 @@ func Token(key []byte, m *trunkgroup.Member) string {
 
 // IsToken tells whether a user has the form of a token, in whatever case.
 func IsToken(user []byte) bool {
-	if len(user) != TokenLen || user[0]|0x20 != tokenPrefix[0] {
+	if len(user) != tokenLen || user[0]|0x20 != tokenPrefix[0] {
 		return false
 	}
 	for _, c := range user[1:] {

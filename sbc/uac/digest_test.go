@@ -162,7 +162,7 @@ func TestTokens(t *testing.T) {
 	if token == Token([]byte("other"), m) || token == Token([]byte("key"), &trunkgroup.Member{Key: "carrier/ash", Account: account()}) {
 		t.Error("a token of another key or member is the same")
 	}
-	for _, no := range []string{"", "r", token[1:], token + "0", "+12145550100", strings.Repeat("1", TokenLen), "r" + strings.Repeat("g", 32)} {
+	for _, no := range []string{"", "r", token[1:], token + "0", "+12145550100", strings.Repeat("1", tokenLen), "r" + strings.Repeat("g", 32)} {
 		if IsToken([]byte(no)) {
 			t.Errorf("%q passes for a token", no)
 		}

@@ -8,11 +8,11 @@ import (
 
 // Times of a registration.
 const (
-	// BackoffMin and BackoffMax bound the pause before another try; it doubles with
+	// backoffMin and backoffMax bound the pause before another try; it doubles with
 	// each failure and is spread, so that the accounts of a carrier that comes back do
 	// not come back together.
-	BackoffMin = time.Second
-	BackoffMax = 5 * time.Minute
+	backoffMin = time.Second
+	backoffMax = 5 * time.Minute
 	// refusedMin is the first pause after a refusal of the account itself: many
 	// carriers shut out who guesses.
 	refusedMin = 30 * time.Second

@@ -141,13 +141,13 @@ func TestBackOff(t *testing.T) {
 			l.r.Lost(l.now, "no response", rnd)
 			l.is(Failed, "no response")
 			pause := l.r.Status().Next.Sub(l.now)
-			if pause < BackoffMin || pause > BackoffMax || pause < last/2 {
+			if pause < backoffMin || pause > backoffMax || pause < last/2 {
 				t.Fatalf("pause %d is %s after %s", n, pause, last)
 			}
 			last = pause
 			l.due()
 		}
-		if last < BackoffMax/2 {
+		if last < backoffMax/2 {
 			t.Errorf("the last pause is %s", last)
 		}
 		l.reply(503, "Retry-After: 900\r\n")

@@ -109,7 +109,7 @@ func (r *Registration) fail(now time.Time, reason string, code int, pause time.D
 			r.end(now, reason, code)
 			return
 		}
-		r.due(now.Add(backoff(r.status.Failures, BackoffMin, rnd)))
+		r.due(now.Add(backoff(r.status.Failures, backoffMin, rnd)))
 		return
 	}
 	state := Failed
@@ -117,7 +117,7 @@ func (r *Registration) fail(now time.Time, reason string, code int, pause time.D
 		state = Registered // the contact holds until its time is over
 	}
 	r.set(now, state, reason, code)
-	least := BackoffMin
+	least := backoffMin
 	if r.status.refused() {
 		least = refusedMin
 	}
@@ -133,7 +133,7 @@ func (r *Registration) end(now time.Time, reason string, code int) {
 // backoff is the pause after n failures in a row: doubled with each, between half of
 // it and all of it.
 func backoff(n int, least time.Duration, rnd uint64) time.Duration {
-	d := BackoffMax
+	d := backoffMax
 	if n < 16 {
 		d = min(d, 2*least<<(n-1))
 	}

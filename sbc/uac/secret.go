@@ -58,7 +58,7 @@ func Choose(a *trunkgroup.Account, m *sip.Message) (Challenge, error) {
 // asked words what a challenge asks for.
 func asked(c *Challenge) string {
 	switch {
-	case c.Algorithm == NoAlgorithm:
+	case c.Algorithm == noAlgorithm:
 		return "one that is not supported"
 	case c.QOP && !c.Auth:
 		return c.Algorithm.String() + " without qop=auth"
