@@ -485,3 +485,48 @@ func TestAbuse25_SIPSKeepsTLS(t *testing.T) {
 	w.none(pbx1Addr, "INVITE")
 	w.take(pbx2Addr, "INVITE")
 }
+
+// A stranger who hangs up before his answer is not called back, at the port that his
+// Via names: what we dial is ours, and he would have it without having come in.
+func TestAbuse22_StrangersAreNotCalledBack(t *testing.T) {
+	tcp := transport.Packet{Source: netip.MustParseAddrPort("203.0.113.77:40000"), Transport: trunkgroup.TCP, Flow: 9}
+	for _, method := range []string{"INVITE", "REGISTER", "OPTIONS", "MESSAGE", "SUBSCRIBE", "BYE", "CANCEL", "NOSUCH"} {
+		w := newWorld(t)
+		w.packetVia(tcp, "", outsideRequest(method, "sip:x@sip.example.com", "<sip:x@sip.example.com>", ""))
+		if len(w.sent) != 1 || w.sent[0].to.ReturnPort != 0 || w.sent[0].to.Flow != 9 {
+			t.Errorf("%s: %s", method, w.trace())
+		}
+	}
+}
+
+// A far end has us send where its Contact says, but not to ourselves, nor to many.
+func TestAbuse22_ContactsThatNobodyMayName(t *testing.T) {
+	for _, c := range []struct {
+		ip, from string
+		may      bool
+	}{
+		{"198.51.100.7", "203.0.113.1", true},
+		{"10.0.0.7", "203.0.113.1", true}, // behind a VPN of ours, say
+		{"2001:db8::7", "2001:db8::1", true},
+		{"127.0.0.1", "203.0.113.1", false},
+		{"::1", "2001:db8::1", false},
+		{"::ffff:127.0.0.1", "203.0.113.1", false},
+		{"127.0.0.1", "127.0.0.2", true}, // a PBX on the same machine
+		{"0.0.0.0", "127.0.0.2", false},
+		{"::", "203.0.113.1", false},
+		{"255.255.255.255", "203.0.113.1", false},
+		{"224.0.0.5", "203.0.113.1", false},
+		{"ff02::1", "2001:db8::1", false},
+	} {
+		w := newWorld(t)
+		base := transport.Target{Transport: trunkgroup.UDP, Addr: netip.AddrPortFrom(netip.MustParseAddr(c.from), 5060)}
+		host := HostOf(netip.MustParseAddr(c.ip))
+		if strings.HasPrefix(c.ip, "::ffff") {
+			host = "[" + c.ip + "]"
+		}
+		to := w.s.nextHop("sip:x@"+host+":8080", base, false)
+		if may := to.Addr.Port() == 8080; may != c.may {
+			t.Errorf("%s of %s: goes to %s", c.ip, c.from, to.Addr)
+		}
+	}
+}

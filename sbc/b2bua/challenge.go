@@ -103,7 +103,7 @@ func (s *Shard) challenge(p *Packet, table *trunkgroup.Table, v verdict) {
 	if !v.Proven && !p.Transport.Reliable() {
 		answer = shorten(answer, len(p.Message.Raw()), ch, offer)
 	}
-	s.env.Send(replyTo(p), answer, 0)
+	s.env.Send(briefReplyTo(p), answer, 0)
 }
 
 // shorten takes challenges out of an answer that is longer than limit, while no

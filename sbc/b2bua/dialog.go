@@ -160,7 +160,7 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 		return base
 	}
 	ip, err := netip.ParseAddr(trimBrackets(string(u.Host)))
-	if err != nil {
+	if err != nil || !mayAsk(ip.Unmap(), base.Addr.Addr().Unmap()) {
 		return base
 	}
 	to := base
@@ -188,6 +188,17 @@ func (s *Shard) nextHop(uri string, base transport.Target, routed bool) transpor
 		to.ViaNode, to.ViaSocket = "", nil
 	}
 	return to
+}
+
+// mayAsk tells whether a far end at an address may have us send to another one: not to
+// ourselves (the kernel takes 0.0.0.0 for that too, RFC 1122 3.2.1.3), unless it is here
+// itself, and not to many at once.
+func mayAsk(ip, from netip.Addr) bool {
+	switch {
+	case ip.IsUnspecified(), ip.IsMulticast(), ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return false
+	}
+	return !ip.IsLoopback() || from.IsLoopback()
 }
 
 func trimBrackets(host string) string {

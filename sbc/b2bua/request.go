@@ -114,11 +114,20 @@ func replyTo(p *Packet) transport.Target {
 	return t
 }
 
+// briefReplyTo is replyTo for who is not known, and for answers that nothing is kept of.
+// When his connection has gone the answer is lost: else a stranger who hangs up at once
+// had us call him, at any port that he likes (RFC 3261 18.2.2).
+func briefReplyTo(p *Packet) transport.Target {
+	t := replyTo(p)
+	t.ReturnPort = 0
+	return t
+}
+
 // refuse answers a request without keeping any state (RFC 3261 8.2.7): the
 // To tag is a hash of the request, so that a repetition gets the same answer.
 func (s *Shard) refuse(p *Packet, code int, reason, extra string) {
 	var tag [16]byte
-	s.env.Send(replyTo(p), s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
+	s.env.Send(briefReplyTo(p), s.response1(p, code, reason, s.hashTag(&tag, p.Message), []byte(extra)), 0)
 	if code >= 400 && code != 401 && p.Message.Method() == sip.INVITE { // a challenge is no refusal
 		s.env.Count(Event{Kind: EventReject, Reason: strconv.Itoa(code)})
 	}

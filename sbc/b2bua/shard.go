@@ -176,7 +176,7 @@ func (s *Shard) Shed(now time.Time, p *Packet) {
 		retry = s.retrySpread()
 	}
 	var tag [16]byte
-	s.env.Send(replyTo(p), s.response1(p, 503, "", s.hashTag(&tag, m), []byte(retry)), 0)
+	s.env.Send(briefReplyTo(p), s.response1(p, 503, "", s.hashTag(&tag, m), []byte(retry)), 0)
 }
 
 // retrySpread is a Retry-After of five to thirty seconds for registrations: a

@@ -124,18 +124,28 @@ func (g *Guard) Connect(now time.Time, listener int, source netip.AddrPort) bool
 	return ok
 }
 
-// Message tells whether a datagram, or a message of an accepted connection, may be
-// parsed. A connection whose message may not is to be closed.
+// Message tells whether a datagram, or a message of a connection, may be parsed. A
+// connection whose message may not is to be closed. The listener of one that was dialled
+// is negative.
 func (g *Guard) Message(now time.Time, listener int, source netip.AddrPort, raw []byte) bool {
 	cause, ok := g.pass(now, listener, source.Addr(), raw, 1)
 	if ok {
 		return true
 	}
 	g.counters.messages[cause].Add(1)
-	if cause == CauseScanner && g.cfg.Listeners[listener].Stream {
+	if cause == CauseScanner && g.listener(listener).Stream {
 		g.offend(now, Offence{Source: source.Addr(), Reason: ReasonScanner, Weight: atOnce})
 	}
 	return false
+}
+
+// listener is one of the transport's. A negative index stands for the connections that
+// were dialled: their far ends are proven, and no access list says whom we may call.
+func (g *Guard) listener(i int) Listener {
+	if i < 0 {
+		return Listener{Stream: true}
+	}
+	return g.cfg.Listeners[i]
 }
 
 // offend tells of what a source did, unless it is one that is never banned.
@@ -151,7 +161,7 @@ const atOnce = 1 << 20
 // Malformed takes note of a message that the gate refused. Over UDP anybody may have
 // sent it.
 func (g *Guard) Malformed(now time.Time, listener int, source netip.AddrPort) {
-	if g.cfg.Listeners[listener].Stream {
+	if g.listener(listener).Stream {
 		g.offend(now, Offence{Source: source.Addr(), Reason: ReasonMalformed, Weight: 1})
 	}
 }
@@ -179,7 +189,8 @@ func (g *Guard) Exempt(a netip.Addr, now time.Time) bool {
 // pass looks at everything in turn and returns what is against it. Signatures are not
 // looked for in what trusted sources say.
 func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost int64) (Cause, bool) {
-	if !g.cfg.Listeners[listener].ACL.Admits(a) {
+	door := g.listener(listener)
+	if !door.ACL.Admits(a) {
 		return CauseACL, false
 	}
 	trusted := g.Trusted(a)
@@ -196,7 +207,7 @@ func (g *Guard) pass(now time.Time, listener int, a netip.Addr, raw []byte, cost
 	default:
 		stranger = true
 	}
-	if bucket != nil && !bucket.take(a, g.cfg.Listeners[listener].Stream, at, cost) {
+	if bucket != nil && !bucket.take(a, door.Stream, at, cost) {
 		return CauseBucket, false
 	}
 	if !trusted && g.scanners.match(raw, stranger) {

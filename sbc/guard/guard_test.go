@@ -341,3 +341,25 @@ func TestBansOfNetworksWithSparedAddresses(t *testing.T) {
 		}
 	}
 }
+
+// A far end that was dialled meets bans, buckets and signatures like one that came in,
+// and no listener's access list.
+func TestDialledFarEnds(t *testing.T) {
+	g, offences := testGuard(t, func(c *Config) { c.Listeners = c.Listeners[onClosed:] })
+	const outward = -1
+	rogue := from("198.51.100.7:5070")
+	if n := passed(g, t0, outward, 100, "198.51.100.8:5060", good); n != 20 {
+		t.Errorf("%d messages of a stranger pass, want 20", n)
+	}
+	if !g.Message(t0, outward, rogue, good) || g.Message(t0, outward, rogue, []byte(text("x", "friendly-scanner"))) {
+		t.Error("a message is dropped, or a scanner's is not")
+	}
+	g.Malformed(t0, outward, rogue)
+	if len(*offences) != 2 {
+		t.Errorf("%+v", *offences)
+	}
+	g.Ban(Ban{Prefix: SourceOf(rogue.Addr()), Auto: true, Until: t0.Add(time.Hour)})
+	if g.Message(t0, outward, rogue, good) {
+		t.Error("who is banned speaks by a connection that was dialled")
+	}
+}

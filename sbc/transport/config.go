@@ -46,9 +46,9 @@ type Config struct {
 
 // Limits bounds what peers can hold open. A zero field takes the value of DefaultLimits.
 type Limits struct {
-	// MaxConns is the number of accepted connections of the whole Set.
+	// MaxConns is the number of accepted connections of the whole Set, and of dialled ones.
 	MaxConns int
-	// MaxConnsPerSource is the number of accepted connections per IPv4 address or IPv6 /64.
+	// MaxConnsPerSource is the number of accepted connections per IPv4 address or IPv6 /64, and of dialled ones.
 	MaxConnsPerSource int
 	// Connect bounds a dial without its TLS handshake.
 	Connect time.Duration

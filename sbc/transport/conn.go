@@ -155,6 +155,7 @@ func (c *conn) end(err error) {
 	s := c.set
 	if c.pooled {
 		s.streams.pool.CompareAndDelete(c.key, any(c))
+		s.streams.unbook(c.source)
 	} else {
 		s.streams.leave(c.source)
 	}

@@ -31,7 +31,7 @@ type Counters struct {
 	Dialled      atomic.Uint64            // connections dialled with success
 	DialFailed   atomic.Uint64            // dials refused, timed out or failed in the handshake
 	Resent       atomic.Uint64            // requests sent again over a fresh connection
-	Capped       atomic.Uint64            // connections refused by MaxConns or MaxConnsPerSource
+	Capped       atomic.Uint64            // connections refused, or not dialled, by MaxConns or MaxConnsPerSource
 	Expired      atomic.Uint64            // connections closed by a deadline
 	NotUpgraded  atomic.Uint64            // connections to a WS or WSS listener that did not become a WebSocket of SIP
 	AcceptErrors atomic.Uint64            // failures of accept, such as no descriptors left

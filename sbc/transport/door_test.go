@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -98,4 +99,48 @@ func TestCloseFrom(t *testing.T) {
 	expectEnd(t, bad)
 	_, _ = good.Write(request(1))
 	wait(t, "packet of the other", got.packets)
+}
+
+// Whom we dialled may be a stranger who had us call: he meets the door there too, a ban
+// ends his connection, and there are not more of them than may come in.
+func TestDoorOfDialledConnections(t *testing.T) {
+	addr, conns := rawListener(t, "127.0.0.1:0")
+	door := &fakeDoor{}
+	limits := DefaultLimits()
+	limits.MaxConnsPerSource = 2
+	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0")}, Door: door, Limits: limits})
+	b, answer := s.NewBatch(), []byte("SIP/2.0 200 OK\r\n\r\n") // unlike a request it is not sent again
+	dialled := func() net.Conn {
+		t.Helper()
+		b.Send(tcpTarget(addr), answer, 0)
+		c := wait(t, "connection", conns)
+		readUntil(t, c, "\r\n\r\n")
+		return c
+	}
+	c := dialled()
+	_, _ = c.Write(request(1))
+	wait(t, "packet of the far end", got.packets)
+	_, _ = c.Write([]byte("OPTIONS sip:x SIP/2.0\r\nVia: SIP/2.0/TCP h;branch=z9hG4bK1\r\nCall-ID: 1\r\nContent-Length: 0\r\n\r\n"))
+	poll(t, "the fault counts", func() bool { return door.malformed.Load() == 1 })
+	_, _ = c.Write(scan(2))
+	wait(t, "end of the connection", got.closed)
+	dialled()
+	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.1/32"), func(netip.Addr) bool { return false }); n != 1 {
+		t.Errorf("%d connections closed, want 1", n)
+	}
+
+	wait(t, "end of the connection", got.closed)
+	for range 2 {
+		other, _ := rawListener(t, "127.0.0.1:0")
+		b.Send(tcpTarget(other), answer, 0)
+	}
+	third, _ := rawListener(t, "127.0.0.1:0")
+	b.Send(tcpTarget(third), answer, 44)
+	if f := wait(t, "failure", got.failed); f.ref != 44 || !errors.Is(f.err, ErrTooMany) || !errors.Is(f.err, ErrNotSent) {
+		t.Errorf("%+v", f)
+	}
+	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.1/32"), func(netip.Addr) bool { return false }); n != 2 {
+		t.Errorf("%d connections closed, want 2", n)
+	}
+	dialled() // there is room again
 }

@@ -19,6 +19,8 @@ var (
 	ErrDropped    = errors.New("transport: socket send buffer full")
 	// ErrNotSent marks, in an error's chain, that no byte of the message left: its connection could not be made.
 	ErrNotSent = errors.New("not sent")
+	// ErrTooMany is for a connection beyond MaxConns or MaxConnsPerSource, which hold for those that we dial too.
+	ErrTooMany = fmt.Errorf("transport: too many connections to this address, or at all: %w", ErrNotSent)
 )
 
 // ICMPError reports that a datagram was refused by a host on its way. The kernel tells which address it was for and gives back

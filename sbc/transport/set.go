@@ -54,7 +54,7 @@ func Open(cfg Config, h Handler) (*Set, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.streams.sources = map[netip.Prefix]int{}
+	s.streams.sources, s.streams.dialled = map[netip.Prefix]int{}, map[netip.Prefix]int{}
 	s.streams.nextFlow.Store(rand.Uint64() >> 1)
 	for i, lc := range cfg.Listeners {
 		l, err := s.bind(i, lc)

@@ -14,9 +14,11 @@ type streams struct {
 	pool     sync.Map      // poolKey -> *conn: the dialled ones
 	nextFlow atomic.Uint64 // begins anywhere: another node may still name a flow of an earlier process
 
-	mu       sync.Mutex // guards the counts of accepted connections
+	mu       sync.Mutex // guards the counts
 	accepted int
 	sources  map[netip.Prefix]int
+	booked   int // dialled
+	dialled  map[netip.Prefix]int
 }
 
 // poolKey tells which requests may share a connection: RFC 5923 9.1, with the server name because it picks the certificates of
@@ -64,8 +66,15 @@ func (s *Set) sendPooled(e entry) {
 		c, ok := s.streams.pool.Load(key)
 		if !ok {
 			fresh := newConn(s, t.Transport, listener)
-			fresh.pooled, fresh.key, fresh.remote = true, key, key.remote
-			if c, ok = s.streams.pool.LoadOrStore(key, fresh); !ok {
+			fresh.pooled, fresh.key, fresh.remote, fresh.source = true, key, key.remote, sourceOf(key.remote.Addr())
+			if !s.streams.book(fresh.source, &s.limits) {
+				s.counters.Capped.Add(1)
+				s.fail(e.ref, e.target, ErrTooMany)
+				return
+			}
+			if c, ok = s.streams.pool.LoadOrStore(key, fresh); ok {
+				s.streams.unbook(fresh.source)
+			} else {
 				s.streams.flows.Store(fresh.flow, fresh)
 				if !s.spawn(fresh.dial) {
 					fresh.end(ErrClosed)
@@ -102,6 +111,28 @@ func (t *streams) leave(source netip.Prefix) {
 	t.accepted--
 	if t.sources[source]--; t.sources[source] == 0 {
 		delete(t.sources, source)
+	}
+}
+
+// book counts a connection that is to be dialled against the caps: far ends say by their Contact and Via which ports we call.
+func (t *streams) book(to netip.Prefix, limits *Limits) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.booked >= limits.MaxConns || t.dialled[to] >= limits.MaxConnsPerSource {
+		return false
+	}
+	t.booked++
+	t.dialled[to]++
+	return true
+}
+
+// unbook undoes book.
+func (t *streams) unbook(to netip.Prefix) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.booked--
+	if t.dialled[to]--; t.dialled[to] == 0 {
+		delete(t.dialled, to)
 	}
 }
 
