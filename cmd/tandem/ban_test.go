@@ -26,7 +26,7 @@ func (s *shut) Bans(context.Context) (admin.BanList, error) {
 func (s *shut) AddBan(_ context.Context, o admin.BanOrder) (admin.Ban, error) {
 	s.order = o
 	if o.Prefix == "10.0.0.0/8" && !o.Force {
-		return admin.Ban{}, fmt.Errorf("%w: 10.0.0.0/8 is wider than /24; say it with force if so many shall be shut out", admin.ErrRefused)
+		return admin.Ban{}, fmt.Errorf("%w: 10.0.0.0/8 is wider than /24; say it with --force if so many shall be shut out", admin.ErrRefused)
 	}
 	return admin.Ban{Prefix: o.Prefix, Reason: o.Reason, By: o.Author, Node: "dal-1", Since: noon, Until: noon.Add(time.Duration(o.Seconds) * time.Second)}, nil
 }

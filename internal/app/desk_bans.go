@@ -70,11 +70,11 @@ func (d *desk) mayBan(p netip.Prefix, force bool) error {
 	switch {
 	case force:
 	case p.Bits() < widest:
-		return fmt.Errorf("%w: %s is wider than /%d; say it with force if so many shall be shut out", admin.ErrRefused, p, widest)
+		return fmt.Errorf("%w: %s is wider than /%d; say it with --force if so many shall be shut out", admin.ErrRefused, p, widest)
 	case d.app.doors.peers(p):
-		return fmt.Errorf("%w: there are nodes of the cluster in %s; say it with force if what calls from there shall be shut out", admin.ErrRefused, p)
+		return fmt.Errorf("%w: there are nodes of the cluster in %s; say it with --force if what calls from there shall be shut out", admin.ErrRefused, p)
 	case len(far) > 0:
-		return fmt.Errorf("%w: trunk groups have far ends at %s; say it with force if they shall be shut out", admin.ErrRefused, networks(far))
+		return fmt.Errorf("%w: trunk groups have far ends at %s; say it with --force if they shall be shut out", admin.ErrRefused, networks(far))
 	}
 	return nil
 }
@@ -115,8 +115,12 @@ func prefixOf(text string) (netip.Prefix, error) {
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)
-	if err != nil || p != p.Masked() || p.Addr().Is4In6() || p.Bits() == 0 {
-		return netip.Prefix{}, fmt.Errorf("%w: %q is no address and no network without host bits, like 198.51.100.0/28", admin.ErrInvalid, text)
+	if err == nil && p != p.Masked() {
+		return netip.Prefix{}, fmt.Errorf("%w: %s is an address within a network: write %s for all of it, %s for the address alone",
+			admin.ErrInvalid, text, p.Masked(), p.Addr())
+	}
+	if err != nil || p.Addr().Is4In6() || p.Bits() == 0 {
+		return netip.Prefix{}, fmt.Errorf("%w: %q is no address and no network; write it like 198.51.100.7 or 198.51.100.0/28", admin.ErrInvalid, text)
 	}
 	return p, nil
 }
