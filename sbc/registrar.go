@@ -22,6 +22,9 @@ const (
 	// flowShare is how much of the time after which a silent connection ends is
 	// granted to a binding that is reached by it: its refresh keeps it open.
 	flowShare = 0.75
+	// settling is how long a node that starts may take to hear from the others
+	// what is registered.
+	settling = 3 * time.Second
 )
 
 // Bindings keeps the bindings of the cluster.
@@ -54,6 +57,7 @@ type registrations struct {
 	server   *Server
 	bindings Bindings
 	alive    func(transport.Flow) bool
+	born     time.Time
 	wake     chan struct{}
 
 	mu     sync.Mutex
@@ -68,7 +72,7 @@ type registrations struct {
 
 func newRegistrations(s *Server, b Bindings) *registrations {
 	return &registrations{
-		server: s, bindings: b, alive: s.set.Alive, wake: make(chan struct{}, 1), flows: make(flows),
+		server: s, bindings: b, alive: s.set.Alive, born: time.Now(), wake: make(chan struct{}, 1), flows: make(flows),
 		churn: newChurn(),
 	}
 }
@@ -198,6 +202,10 @@ func (g *registrations) decide(now time.Time, tx BindingChanges, r *registrar.Re
 		// Nobody hears the answer, and nobody could be called by it.
 		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "flow_gone"}}
 	}
+	if now.Sub(g.born) < settling && g.removesUnknown(r) {
+		// It would come back with the others' news.
+		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "starting"}}
+	}
 	d := registrar.Decide(now, index.Self(), r, index.Records(r.AOR), func(rec *registrar.Record) bool {
 		_, cause := index.Reach(&rec.Binding)
 		return cause == ""
@@ -212,6 +220,17 @@ func (g *registrations) decide(now time.Time, tx BindingChanges, r *registrar.Re
 		return b2bua.Registered{Refusal: &registrar.Refusal{Code: 503, Result: "full"}}
 	}
 	return b2bua.Registered{Extra: registrar.Extra(now, r, index.Records(r.AOR)), Result: d.Result}
+}
+
+// removesUnknown reports that a REGISTER removes what this node, as far as it
+// knows, does not have.
+func (g *registrations) removesUnknown(r *registrar.Request) bool {
+	for i := range r.Contacts {
+		if c := &r.Contacts[i]; c.Expires == 0 && g.bindings.Index().Record(r.AOR, c.ID) == nil {
+			return true
+		}
+	}
+	return r.Star
 }
 
 // apply does all of a decision. When there is no room, what was new is taken

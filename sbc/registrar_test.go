@@ -244,3 +244,41 @@ func TestChurnIsBounded(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 }
+
+// DEC-15: a node that starts does not say that a binding is gone which it has not
+// heard of yet: the others' news would bring it back.
+func TestDEC15_RemovalAtANodeThatStarts(t *testing.T) {
+	s, g := newShelf(10)
+	g.born = s.now
+	gone := func(id string) *registrar.Request {
+		r := request(0, id)
+		r.Contacts[0].Expires = 0
+		return r
+	}
+	star := func() *registrar.Request {
+		r := request(0)
+		r.Star = true
+		return r
+	}
+	result := func(r *registrar.Request) string {
+		a := g.decide(s.now, s, r)
+		if a.Refusal != nil {
+			return fmt.Sprint(a.Refusal.Code, " ", a.Refusal.Result)
+		}
+		return a.Result
+	}
+	s.decide(g, request(0, "known"))
+	for r, want := range map[*registrar.Request]string{
+		gone("known"): "removed", gone("unknown"): "503 starting", star(): "503 starting", request(0, "new"): "registered",
+	} {
+		if got := result(r); got != want {
+			t.Errorf("%+v: %s, want %s", r.Contacts, got, want)
+		}
+	}
+	s.now = s.now.Add(settling)
+	for _, r := range []*registrar.Request{gone("unknown"), star()} {
+		if got := result(r); got != "removed" {
+			t.Errorf("later: %s", got)
+		}
+	}
+}
