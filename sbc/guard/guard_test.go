@@ -358,7 +358,7 @@ func TestDialledFarEnds(t *testing.T) {
 	if len(*offences) != 2 {
 		t.Errorf("%+v", *offences)
 	}
-	g.Ban(Ban{Prefix: SourceOf(rogue.Addr()), Auto: true, Until: t0.Add(time.Hour)})
+	g.Ban(Ban{Prefix: sourceOf(rogue.Addr()), Auto: true, Until: t0.Add(time.Hour)})
 	if g.Message(t0, outward, rogue, good) {
 		t.Error("who is banned speaks by a connection that was dialled")
 	}
