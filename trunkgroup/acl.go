@@ -50,7 +50,7 @@ func (a *ACL) Admits(addr netip.Addr) bool {
 
 func compileACL(s ACLSpec) *ACL { return NewACL(networks(s.Allow), networks(s.Deny)) }
 
-// networks reads a list that Validate has read before.
+// networks reads addresses and CIDRs that Validate has seen.
 func networks(list []string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, text := range list {

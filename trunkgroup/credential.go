@@ -107,7 +107,7 @@ func compileCredential(s *CredentialSpec) Credential {
 		HA1SHA256:    strings.ToLower(s.HA1SHA256),
 		HA1SHA512256: strings.ToLower(s.HA1SHA512256),
 		HA1MD5:       strings.ToLower(s.HA1MD5),
-		BoundIP:      compileNetworks(s.BoundIP),
+		BoundIP:      networks(s.BoundIP),
 		ANIOverride:  s.ANIOverride,
 	}
 	for _, name := range AlgorithmNames() {
@@ -129,17 +129,6 @@ func (s *CredentialSpec) hash(algorithm string) string {
 		return s.HA1MD5
 	}
 	return ""
-}
-
-// compileNetworks reads addresses and CIDRs that Validate has seen.
-func compileNetworks(texts []string) []netip.Prefix {
-	var all []netip.Prefix
-	for _, text := range texts {
-		if p, err := parseNetwork(text); err == nil {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 func (t *Table) addCredentials(g *Group, specs []CredentialSpec) {

@@ -60,7 +60,7 @@ func compileRegistration(s *RegistrationSpec) *Registration {
 		AOR: aor, Users: s.Users, Contacts: cmp.Or(s.Contacts, defaultContacts),
 		MinExpires: s.MinExpires.or(defaultMinExpires), MaxExpires: s.MaxExpires.or(defaultMaxExpires),
 		NATExpires: s.NATExpires.or(defaultNATExpires), ByNumber: s.RequestURI == "number",
-		BoundIP: compileNetworks(s.BoundIP),
+		BoundIP: networks(s.BoundIP),
 	}
 	if len(r.Users) == 0 {
 		r.Users = []string{user}
