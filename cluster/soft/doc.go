@@ -55,7 +55,8 @@
 // # Bounds
 //
 // Entries and octets are bounded. A cache kind gives its oldest entries away when room
-// is needed; beyond that a Put fails and a received entry is refused and counted.
+// is needed; beyond that a Put fails and a received entry is refused and counted. When there is room again, the
+// owners of what was refused are asked for all that they have.
 //
 // The package is pure: no clock, goroutine, lock or network.
 package soft

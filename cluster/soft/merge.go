@@ -108,6 +108,7 @@ func (s *Store) apply(o *origin, c *change) {
 	}
 	if !s.room(e.size()-freed, replaced == nil) {
 		s.stats.Refused++
+		o.refused = s.now
 		return
 	}
 	s.supersede(was)

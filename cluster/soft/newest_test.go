@@ -115,3 +115,30 @@ func TestDEC15_NewestWins(t *testing.T) {
 		}
 	})
 }
+
+// What found no room at a node is there once there is some.
+func TestRefusedEntriesComeLater(t *testing.T) {
+	w := newWorld(t, 1, "a")
+	w.limits.MaxEntries = 100
+	b := w.start("b")
+	w.limits.MaxEntries = 0
+	w.start("c")
+	for i := range 100 {
+		put(t, b, w.now, KindCall, fmt.Sprint("call", i), "x", 0)
+	}
+	for i := range 20 {
+		put(t, w.stores["a"], w.now, KindBinding, fmt.Sprint("aor", i), "at a", time.Hour)
+	}
+	w.run(time.Minute)
+	if st := b.Stats(); st.Refused != 20 || st.Resyncs != 0 {
+		t.Fatalf("%+v", st)
+	}
+	for i := range 60 {
+		b.Delete(w.now, KindCall, fmt.Sprint("call", i))
+	}
+	w.run(3 * time.Minute) // their tombstones go, and then all is asked for
+	if st := b.Stats(); st.Entries[KindBinding] != 20 || st.Resyncs != 1 {
+		t.Errorf("%+v", st)
+	}
+	w.agree(KindBinding)
+}

@@ -155,7 +155,11 @@ func (s *Store) Advance(now time.Time) {
 	if !now.Before(s.nextSync) {
 		s.nextSync = now.Add(s.cfg.Sync)
 		s.tidyCache()
+		roomy := s.roomy()
 		for _, o := range slices.Clone(s.order) {
+			if roomy && !o.refused.IsZero() && now.Sub(o.refused) >= refusedPause {
+				o.partial, o.refused = true, time.Time{}
+			}
 			s.prune(o)
 		}
 		if n := len(s.names); n > 0 {

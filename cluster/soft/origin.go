@@ -25,6 +25,7 @@ type origin struct {
 	mark   uint32 // number of the resync
 	// partial: entries were dropped that the owner may still have.
 	partial bool
+	refused time.Time // when an entry last found no room here; zero: all had, or it was asked for again
 
 	live        bool
 	lost, heard time.Time // while not live: when it was lost, when it was last heard

@@ -1,5 +1,7 @@
 package soft
 
+import "time"
+
 // room makes place for size octets, and one entry more when fresh, by evicting the
 // oldest entries of caches.
 func (s *Store) room(size int, fresh bool) bool {
@@ -13,6 +15,15 @@ func (s *Store) room(size int, fresh bool) bool {
 		}
 	}
 	return true
+}
+
+// refusedPause is how long after an entry found no room its owner is asked for
+// all of its entries once more, should there be room by then.
+const refusedPause = 15 * time.Second
+
+// roomy tells whether a tenth of the store is free.
+func (s *Store) roomy() bool {
+	return s.bytes < s.cfg.MaxBytes/10*9 && s.count < s.cfg.MaxEntries/10*9
 }
 
 // evict drops the oldest entry of a cache.
