@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -157,6 +159,9 @@ func (f *frauds) readOrigins() {
 		return
 	}
 	var list *trunkgroup.NumberIndex
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", path) // reading a pipe could wait for ever
+	}
 	if err == nil {
 		list, err = loadOrigins(path)
 	}
@@ -172,6 +177,9 @@ func (f *frauds) readOrigins() {
 	f.watch.SetOrigins(list)
 	f.log.Info("do-not-originate list", "file", path, "entries", list.Len())
 }
+
+// errEmptyList is for a list without entries: somebody writes it just now, or could not.
+var errEmptyList = errors.New("it is empty; without a list take sip.do_not_originate out of the node file")
 
 // loadOrigins reads one pattern per line; empty lines and those that begin with #
 // say nothing.
@@ -199,8 +207,11 @@ func loadOrigins(path string) (*trunkgroup.NumberIndex, error) {
 			}
 		}
 	})
-	if bad != nil {
-		return nil, bad
+	if err = cmp.Or(bad, err); err != nil {
+		return nil, err
 	}
-	return list, err
+	if list.Len() == 0 {
+		return nil, errEmptyList
+	}
+	return list, nil
 }

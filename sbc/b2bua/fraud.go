@@ -91,7 +91,7 @@ func (c *Call) screened(who *caller) bool {
 }
 
 // mayOriginate looks the shown caller up in the do-not-originate lists: From, and
-// what the far end asserts beside it.
+// every name that the far end gives him beside it, since who is called may show any.
 func (c *Call) mayOriginate() bool {
 	table, _ := c.s.env.Routing()
 	lists := c.s.cfg.Fraud
@@ -102,14 +102,23 @@ func (c *Call) mayOriginate() bool {
 		shown := []byte(c.ani)
 		return table.MayOriginate(shown) && lists.MayOriginate(shown)
 	}
-	for _, id := range [...]sip.HeaderID{sip.From, sip.PAssertedIdentity} {
-		v := c.msg.Header(id)
-		if len(v) == 0 {
-			continue
-		}
+	may := true
+	check := func(v []byte) bool {
 		uri := addressOf(v)
 		e164, err := number.Normalise(c.ingress.Numbering, uri.Number())
-		if err == nil && (!table.MayOriginate(e164) || !lists.MayOriginate(e164)) {
+		may = err != nil || table.MayOriginate(e164) && lists.MayOriginate(e164)
+		return may
+	}
+	for _, id := range [...]sip.HeaderID{sip.From, sip.PAssertedIdentity, sip.PPreferredIdentity, sip.RemotePartyID} {
+		c.msg.EachOf(id, func(v []byte) bool {
+			if id == sip.RemotePartyID {
+				sip.EachValue(v, check)
+			} else {
+				check(v)
+			}
+			return may
+		})
+		if !may {
 			return false
 		}
 	}

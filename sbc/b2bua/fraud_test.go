@@ -117,6 +117,18 @@ func TestDoNotOriginate(t *testing.T) {
 		"asserted": func(s string) string {
 			return strings.Replace(s, "Max-Forwards", "P-Asserted-Identity: <sip:+18005550100@192.0.2.10>\r\nMax-Forwards", 1)
 		},
+		"asserted beside another": func(s string) string {
+			return strings.Replace(s, "Max-Forwards", "P-Asserted-Identity: <sip:+12145550100@h>, <tel:+1-800-555-0100>\r\nMax-Forwards", 1)
+		},
+		"asserted in another header": func(s string) string {
+			return strings.Replace(s, "Max-Forwards", "P-Asserted-Identity: <sip:+12145550100@h>\r\nP-Asserted-Identity: <sip:%2B18005550100@h>\r\nMax-Forwards", 1)
+		},
+		"preferred": func(s string) string {
+			return strings.Replace(s, "Max-Forwards", "P-Preferred-Identity: <sip:+18005550100@h>\r\nMax-Forwards", 1)
+		},
+		"remote party": func(s string) string {
+			return strings.Replace(s, "Max-Forwards", "Remote-Party-ID: <sip:1@h>;privacy=off, <sip:+18005550100@h>;privacy=off\r\nMax-Forwards", 1)
+		},
 	} {
 		w := boundedWorld(t, trunkgroup.FraudSpec{})
 		w.from(carrierAddr, change(invite{body: offer}.String()))
