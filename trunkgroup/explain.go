@@ -32,7 +32,7 @@ type Query struct {
 
 // Step is one step of a decision, in words.
 type Step struct {
-	Name string `json:"name"` // source, number, route, plan, hand-off
+	Name string `json:"name"` // source, number, route, plan, hand-off, fraud
 	Text string `json:"text"`
 }
 

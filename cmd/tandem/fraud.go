@@ -20,8 +20,8 @@ func (c *cli) fraudListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show what customers' calls do, and the bounds of it", Args: arguments(),
 		Long: `Shows every rule of the customers' fraud sections: calls and minutes of the last hour and the last day over
-the whole cluster, each with its bound, and the bounds that calls found passed at the asked node, with what was
-done, since when, and how often since the process began. PERCENT is how much of each bound holds now: less at
+the whole cluster, each with the bound that holds now, and the bounds that calls found passed at the asked node, with what was
+done, since when, and how often since the process began. PERCENT is how much that is of the bound in the document: less at
 night. With --passed, only rules with such a bound.`,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			var list admin.FraudList
@@ -48,20 +48,21 @@ func fraudTable(rules []admin.FraudRule) *table {
 		for _, x := range r.Passed {
 			passed = append(passed, fmt.Sprintf("%s: %s %d since %s", x.Bound, x.Action, x.Calls, moment(&x.Since)))
 		}
-		calls := of(r.HourCalls, r.MaxHourCalls)
+		calls := of(r.HourCalls, r.MaxHourCalls, r.Percent)
 		if r.Closed {
 			calls = "closed"
 		}
-		t.add(r.Customer, r.Rule, r.Action, strconv.Itoa(r.Percent), calls, of(r.DayCalls, r.MaxDayCalls),
-			of(r.HourMinutes, r.MaxHourMinutes), of(r.DayMinutes, r.MaxDayMinutes), of(r.ShortCalls, r.MaxShortCalls), strings.Join(passed, "; "))
+		t.add(r.Customer, r.Rule, r.Action, strconv.Itoa(r.Percent), calls, of(r.DayCalls, r.MaxDayCalls, r.Percent),
+			of(r.HourMinutes, r.MaxHourMinutes, r.Percent), of(r.DayMinutes, r.MaxDayMinutes, r.Percent), of(r.ShortCalls, r.MaxShortCalls, r.Percent), strings.Join(passed, "; "))
 	}
 	return t
 }
 
-// of writes a count and its bound, if it has one.
-func of(n uint64, bound int) string {
+// of writes a count and what percent of its bound is, if it has one: rounded up, as
+// calls are judged.
+func of(n uint64, bound, percent int) string {
 	if bound == 0 {
 		return strconv.FormatUint(n, 10)
 	}
-	return fmt.Sprintf("%d of %d", n, bound)
+	return fmt.Sprintf("%d of %d", n, (bound*percent+99)/100)
 }

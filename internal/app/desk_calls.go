@@ -139,13 +139,15 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 		}
 	}
 	e := trunkgroup.Explain(board.Table, board.View, query)
-	d.annotate(&e, board, query.Site)
+	d.annotate(&e, board, query.Site, q.Username != "")
 	return e, nil
 }
 
-// annotate adds what the table and the view do not hold: why a member is in its state, and which
+// annotate adds what the table and the view do not hold: which bound of the caller's customer is passed
+// (proven: it has shown a digest), why a member is in its state, and which
 // peer site has no node that could be asked.
-func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site string) {
+func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site string, proven bool) {
+	d.bounds(e, board.Table, proven)
 	for i := range e.Order {
 		line := &e.Order[i]
 		m := board.Table.Member(line.Group + "/" + line.Member)

@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/monitor/metrics"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // Frauds implements admin.Frauds.
@@ -32,6 +34,27 @@ func (d *desk) Frauds(context.Context) (admin.FraudList, error) {
 		out.Rules = append(out.Rules, r)
 	}
 	return out, nil
+}
+
+// bounds says which bound of its customer a call finds passed, and what comes of it.
+func (d *desk) bounds(e *trunkgroup.Explanation, table *trunkgroup.Table, proven bool) {
+	g := table.Group(e.Ingress)
+	if g == nil || g.Fraud == nil || e.Direction != "outbound" || trunkgroup.EmergencyNumber([]byte(e.Called)) {
+		return
+	}
+	v := d.app.frauds.watch.Ask(time.Now().Add(d.app.cfg.ClockOffset), g.Fraud, []byte(e.Called), proven)
+	if v.Bound == "" {
+		return
+	}
+	then := map[trunkgroup.FraudAction]string{
+		trunkgroup.FraudAlarm:     "it goes on",
+		trunkgroup.FraudBlock:     "603 to the caller",
+		trunkgroup.FraudChallenge: "401 until it shows a digest user of the customer",
+	}[v.Action]
+	e.Steps = append(e.Steps, trunkgroup.Step{
+		Name: "fraud",
+		Text: fmt.Sprintf("customer %s has passed the bound %s of rule %s (%s): %s; tandem fraud list shows the counts", g.Fraud.Customer, v.Bound, v.Rule, v.Action, then),
+	})
 }
 
 // metrics lists the rules for a scrape.

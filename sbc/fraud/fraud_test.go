@@ -322,3 +322,23 @@ func TestANewTableForgetsNothing(t *testing.T) {
 		t.Errorf("a new rule begins with counts of another one: %+v", v)
 	}
 }
+
+// Who asks what would become of a call is told what Screen would say, and changes nothing.
+func TestAskIsScreenWithoutACount(t *testing.T) {
+	w, f := watch(t, trunkgroup.FraudSpec{Calls: trunkgroup.FraudWindowsSpec{Hour: 2}})
+	now, called := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), []byte("+12145550100")
+	for i, want := range []string{"", "", "calls.hour"} {
+		for range 5 {
+			if v := w.Ask(now, f, called, false); v.Bound != want || v.Use != nil {
+				t.Errorf("before call %d: %+v", i, v)
+			}
+		}
+		if v := w.Screen(now, f, called, false); v.Bound != want {
+			t.Errorf("call %d: %+v", i, v)
+		}
+	}
+	w.Ask(now, f, called, false)
+	if trips := (*w.accounts.Load())[f.Customer].trips(); len(trips) != 1 || trips[0].Calls != 1 {
+		t.Errorf("asking is noted: %+v", trips)
+	}
+}

@@ -63,7 +63,7 @@ func (w *Watch) Screen(now time.Time, f *trunkgroup.Fraud, e164 []byte, proven b
 		return Verdict{} // the table is being swapped
 	}
 	rule := f.RuleOf(e164)
-	v := a.judge(now, f, rule, proven)
+	v := a.judge(now, f, rule, proven, a.trip)
 	if v.Action == trunkgroup.FraudBlock || v.Action == trunkgroup.FraudChallenge {
 		return v
 	}
@@ -76,16 +76,27 @@ func (w *Watch) Screen(now time.Time, f *trunkgroup.Fraud, e164 []byte, proven b
 	return v
 }
 
+// Ask says what Screen would say of a call that nobody makes. It counts nothing.
+func (w *Watch) Ask(now time.Time, f *trunkgroup.Fraud, e164 []byte, proven bool) Verdict {
+	a := (*w.accounts.Load())[f.Customer]
+	if a == nil || len(a.rules) != len(f.Rules) {
+		return Verdict{} // the table is being swapped
+	}
+	return a.judge(now, f, f.RuleOf(e164), proven, func(time.Time, *trunkgroup.FraudRule, string) {})
+}
+
 // judge asks the bounds of the call's destination and those of all. Every rule that is
-// passed is noted, and the strictest action decides: an alarm for one destination must not
+// passed is given to trip, and the strictest action decides: an alarm for one destination must not
 // let a call by that all calls together are blocked for.
-func (a *account) judge(now time.Time, f *trunkgroup.Fraud, rule int, proven bool) (v Verdict) {
+func (a *account) judge(now time.Time, f *trunkgroup.Fraud, rule int, proven bool,
+	trip func(time.Time, *trunkgroup.FraudRule, string),
+) (v Verdict) {
 	percent, others := uint64(f.Percent(now)), a.others.Load()
 	note := func(r *trunkgroup.FraudRule, bound string) {
 		if bound == "" {
 			return
 		}
-		a.trip(now, r, bound)
+		trip(now, r, bound)
 		if strictness(r.Action, proven) > strictness(v.Action, proven) {
 			v = Verdict{Action: r.Action, Rule: r.Name, Bound: bound}
 		}
