@@ -2,12 +2,8 @@ package main
 
 import (
 	"bufio"
-	"crypto/md5"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/sbc/auth"
 )
 
 func (c *cli) clusterCommand() *cobra.Command {
@@ -95,12 +92,8 @@ func (c *cli) printCredential(h credential) error {
 
 // hashed computes HA1 of RFC 7616 section 3.4.2 for each algorithm that nodes challenge with.
 func hashed(username, realm, password string) credential {
-	a1 := []byte(username + ":" + realm + ":" + password)
-	short, long, weak := sha256.Sum256(a1), sha512.Sum512_256(a1), md5.Sum(a1)
-	return credential{
-		Username: username, Realm: realm,
-		SHA256: hex.EncodeToString(short[:]), SHA512: hex.EncodeToString(long[:]), MD5: hex.EncodeToString(weak[:]),
-	}
+	ha1 := func(a auth.Algorithm) string { return a.HA1(username, realm, password) }
+	return credential{Username: username, Realm: realm, SHA256: ha1(auth.SHA256), SHA512: ha1(auth.SHA512256), MD5: ha1(auth.MD5)}
 }
 
 // password asks on a terminal without echo, twice, or takes one line of a pipe. It is never an

@@ -54,7 +54,7 @@ func TestRFC7616_Vectors(t *testing.T) {
 			if err != nil || !digest {
 				t.Fatalf("parse: %v, %v", digest, err)
 			}
-			hash := parseAlgorithm(p.algorithm)
+			hash := ParseAlgorithm(p.algorithm)
 			ha1 := ha1Of(v.hash, v.user, v.realm, v.password)
 			if got := string(hash.appendResponse(nil, []byte(ha1), v.method, &p)); got != string(p.response) {
 				t.Errorf("response = %s, want %s", got, p.response)
@@ -80,9 +80,9 @@ func TestHA1(t *testing.T) {
 func TestLongFields(t *testing.T) {
 	long := strings.Repeat("x", 3*scratch)
 	p := params{nonce: []byte(long), uri: []byte("sip:" + long), cnonce: []byte(long), nc: []byte("00000001"), qop: []byte("auth")}
-	got := string(algorithmMD5.appendResponse(nil, []byte(long[:32]), "INVITE", &p))
-	ha2 := string(algorithmMD5.appendHash(nil, []byte("INVITE:sip:"+long)))
-	want := string(algorithmMD5.appendHash(nil, []byte(long[:32]+":"+long+":00000001:"+long+":auth:"+ha2)))
+	got := string(MD5.appendResponse(nil, []byte(long[:32]), "INVITE", &p))
+	ha2 := string(MD5.AppendHash(nil, []byte("INVITE:sip:"+long)))
+	want := string(MD5.AppendHash(nil, []byte(long[:32]+":"+long+":00000001:"+long+":auth:"+ha2)))
 	if got != want {
 		t.Errorf("response = %s, want %s", got, want)
 	}
@@ -148,9 +148,9 @@ func TestSameURI(t *testing.T) {
 // ha1Of is the stored form of a password for one hash: lower-case hexadecimal of H(username ":" realm ":" password). hash is "MD5",
 // "SHA-256" or "SHA-512-256"; anything else gives "".
 func ha1Of(hash, username, realm, password string) string {
-	a := parseAlgorithm([]byte(hash))
-	if a == algorithmNone {
+	a := ParseAlgorithm([]byte(hash))
+	if a == NoAlgorithm {
 		return ""
 	}
-	return string(a.appendHash(nil, []byte(username+":"+realm+":"+password)))
+	return string(a.AppendHash(nil, []byte(username+":"+realm+":"+password)))
 }

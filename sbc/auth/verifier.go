@@ -114,7 +114,7 @@ type Verifier struct {
 	unique atomic.Uint64
 	counts *counts
 	// decoy stands in for the secret of an unknown user, so that the same work is done for him.
-	decoy [algorithmSHA512256 + 1]string
+	decoy [SHA512256 + 1]string
 }
 
 // New makes a verifier under the cluster key, which every node of the cluster uses. Realm is this node's own, for hosts that are no
@@ -135,7 +135,7 @@ func New(key []byte, realm string, opts Options) (*Verifier, error) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("tandem decoy secret"))
 	decoy := hex.EncodeToString(mac.Sum(nil))
-	v.decoy[algorithmMD5], v.decoy[algorithmSHA256], v.decoy[algorithmSHA512256] = decoy[:32], decoy, decoy
+	v.decoy[MD5], v.decoy[SHA256], v.decoy[SHA512256] = decoy[:32], decoy, decoy
 	return v, nil
 }
 
@@ -171,10 +171,10 @@ func (v *Verifier) Verify(now time.Time, req *Request, authorization []byte) Res
 	r := Result{Outcome: Denied, Username: string(unescape(p.username))}
 	second, mark, minted := v.mint.Load().check(p.nonce, req.Source)
 	r.Proven = minted && alive(second, now)
-	hash := parseAlgorithm(p.algorithm)
+	hash := ParseAlgorithm(p.algorithm)
 	count, qop := p.count()
 	switch {
-	case hash == algorithmNone || p.extended || equalFold(p.userhash, "true"):
+	case hash == NoAlgorithm || p.extended || equalFold(p.userhash, "true"):
 		r.Reason = ReasonUnsupported
 	case !qop || p.qop == nil && !v.opts.AllowNoQOP:
 		r.Reason = ReasonQOP
@@ -188,7 +188,7 @@ func (v *Verifier) Verify(now time.Time, req *Request, authorization []byte) Res
 	credential, group := req.Lookup(req.Realm, r.Username)
 	secret := ""
 	if credential != nil {
-		secret = credential.HA1(hash.name())
+		secret = credential.HA1(hash.String())
 	}
 	usable := secret != ""
 	if !usable {
@@ -217,7 +217,7 @@ func (v *Verifier) Verify(now time.Time, req *Request, authorization []byte) Res
 }
 
 // right computes the response and compares it in constant time.
-func (v *Verifier) right(hash algorithm, secret, method string, p *params) bool {
+func (v *Verifier) right(hash Algorithm, secret, method string, p *params) bool {
 	var ha1, want, got [2 * sha256.Size]byte
 	n := copy(ha1[:], secret)
 	w := hash.appendResponse(want[:0], ha1[:n], method, p)

@@ -3,29 +3,15 @@ package uac
 import (
 	"errors"
 	"strings"
+
+	"github.com/tandem-sbc/tandem/sbc/auth"
 )
-
-// Algorithm is a digest hash of RFC 7616 section 6.1, without the session variants.
-type Algorithm uint8
-
-// The algorithms.
-const (
-	noAlgorithm Algorithm = iota
-	MD5
-	SHA256
-	SHA512256
-)
-
-// String is the name as it stands in challenges.
-func (a Algorithm) String() string {
-	return [...]string{"", "MD5", "SHA-256", "SHA-512-256"}[a]
-}
 
 // Challenge is one Digest challenge. Its texts are those between the quotes, escapes
 // left as they are, since the digest goes over the characters on the wire.
 type Challenge struct {
 	Realm, Nonce, Opaque string
-	Algorithm            Algorithm // noAlgorithm for one that we do not have
+	Algorithm            auth.Algorithm
 	// QOP: the challenge names qualities, Auth: "auth" is among them.
 	QOP, Auth bool
 	// Stale: the last answer was right but for its nonce.
@@ -49,7 +35,7 @@ func ParseChallenge(v string) (c Challenge, digest bool, err error) {
 	if !strings.EqualFold(scheme, "digest") {
 		return c, false, nil
 	}
-	c.Algorithm = MD5 // without the parameter (RFC 7616 section 3.3)
+	c.Algorithm = auth.MD5 // without the parameter (RFC 7616 section 3.3)
 	seen := make(map[string]bool, 8)
 	for {
 		rest = strings.TrimLeft(rest, " \t\r\n,")
@@ -80,22 +66,13 @@ func (c *Challenge) set(name, value string) {
 	case "stale":
 		c.Stale = strings.EqualFold(value, "true")
 	case "algorithm":
-		c.Algorithm = parseAlgorithm(value)
+		c.Algorithm = auth.ParseAlgorithm([]byte(value))
 	case "qop":
 		c.QOP = true
 		for one := range strings.SplitSeq(value, ",") {
 			c.Auth = c.Auth || strings.EqualFold(strings.Trim(one, " \t"), "auth")
 		}
 	}
-}
-
-func parseAlgorithm(v string) Algorithm {
-	for _, a := range [...]Algorithm{MD5, SHA256, SHA512256} {
-		if strings.EqualFold(v, a.String()) {
-			return a
-		}
-	}
-	return noAlgorithm
 }
 
 // cutParam takes name=value from the front; a value is a token or a quoted string.

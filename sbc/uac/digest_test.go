@@ -11,6 +11,7 @@ import (
 
 	"github.com/icholy/digest"
 
+	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -93,12 +94,12 @@ func TestRFC7616Example(t *testing.T) {
 		Username: "Mufasa", Realm: "http-auth@example.org",
 		HA1MD5: fmt.Sprintf("%x", md5.Sum(a1)), HA1SHA256: fmt.Sprintf("%x", sha256.Sum256(a1)),
 	}
-	c := Challenge{Realm: a.Realm, Nonce: "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", QOP: true, Auth: true, Algorithm: MD5}
+	c := Challenge{Realm: a.Realm, Nonce: "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", QOP: true, Auth: true, Algorithm: auth.MD5}
 	// Its cnonce is no hexadecimal number; the digest is made by hand with the pieces of this package.
-	for alg, want := range map[Algorithm]string{
-		MD5: "8ca523f5e9506fed4657c9700eebdbec", SHA256: "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
+	for alg, want := range map[auth.Algorithm]string{
+		auth.MD5: "8ca523f5e9506fed4657c9700eebdbec", auth.SHA256: "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
 	} {
-		got := alg.hash(hashOf(a, alg) + ":" + c.Nonce + ":00000001:f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ:auth:" + alg.hash("GET:/dir/index.html"))
+		got := hash(alg, hashOf(a, alg)+":"+c.Nonce+":00000001:f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ:auth:"+hash(alg, "GET:/dir/index.html"))
 		if got != want {
 			t.Errorf("%s: %s, want %s", alg, got, want)
 		}
@@ -115,20 +116,20 @@ func TestOtherRealmsAreNeverAnswered(t *testing.T) {
 		a      *trunkgroup.Account
 		lines  []string
 		want   error
-		chosen Algorithm
+		chosen auth.Algorithm
 	}{
 		{"another realm", account(), []string{challengeLine("evil.example", "n", "MD5", "")}, ErrRealm, 0},
 		{"in another case", account(), []string{challengeLine("Carrier.example", "n", "MD5", "")}, ErrRealm, 0},
 		{"no realm of ours for the hash we have", only, []string{challengeLine("evil.example", "n", "MD5", ""), challengeLine(realm, "n", "SHA-256", "")}, ErrAlgorithm, 0},
-		{"the first of ours counts", account(), []string{challengeLine("x", "n", "MD5", ""), challengeLine(realm, "n", "SHA-512-256", ""), challengeLine(realm, "n", "MD5", "")}, nil, SHA512256},
-		{"the first that we have the hash for", only, []string{challengeLine(realm, "n", "SHA-256", ""), challengeLine(realm, "n", "MD5", "")}, nil, MD5},
+		{"the first of ours counts", account(), []string{challengeLine("x", "n", "MD5", ""), challengeLine(realm, "n", "SHA-512-256", ""), challengeLine(realm, "n", "MD5", "")}, nil, auth.SHA512256},
+		{"the first that we have the hash for", only, []string{challengeLine(realm, "n", "SHA-256", ""), challengeLine(realm, "n", "MD5", "")}, nil, auth.MD5},
 		{"an algorithm of nobody", account(), []string{challengeLine(realm, "n", "MD5-sess", "")}, ErrAlgorithm, 0},
 		{"auth-int alone", account(), []string{challengeLine(realm, "n", "MD5", `, qop="auth-int"`)}, ErrAlgorithm, 0},
 		{"no challenge", account(), nil, ErrNoChallenge, 0},
 		{"of a proxy in a 401", account(), []string{"Proxy-Authenticate: Digest realm=\"" + realm + "\", nonce=\"n\"\r\n"}, ErrNoChallenge, 0},
 		{"another scheme", account(), []string{"WWW-Authenticate: Bearer realm=\"" + realm + "\"\r\n"}, ErrNoChallenge, 0},
 		{"malformed", account(), []string{"WWW-Authenticate: Digest realm=\"" + realm + "\", nonce=\"n\", nonce=\"m\"\r\n"}, ErrNoChallenge, 0},
-		{"no algorithm is MD5", account(), []string{"WWW-Authenticate: Digest realm=\"" + realm + "\", nonce=\"n\"\r\n"}, nil, MD5},
+		{"no algorithm is MD5", account(), []string{"WWW-Authenticate: Digest realm=\"" + realm + "\", nonce=\"n\"\r\n"}, nil, auth.MD5},
 	} {
 		got, err := Choose(c.a, response(t, 401, c.lines...))
 		if !errors.Is(err, c.want) || got.Algorithm != c.chosen {

@@ -1,14 +1,11 @@
 package uac
 
 import (
-	"crypto/md5"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -58,7 +55,7 @@ func Choose(a *trunkgroup.Account, m *sip.Message) (Challenge, error) {
 // asked words what a challenge asks for.
 func asked(c *Challenge) string {
 	switch {
-	case c.Algorithm == noAlgorithm:
+	case c.Algorithm == auth.NoAlgorithm:
 		return "one that is not supported"
 	case c.QOP && !c.Auth:
 		return c.Algorithm.String() + " without qop=auth"
@@ -68,7 +65,7 @@ func asked(c *Challenge) string {
 
 // hashesOf names the algorithms that the account has a hash for.
 func hashesOf(a *trunkgroup.Account) (names []string) {
-	for _, alg := range [...]Algorithm{SHA256, SHA512256, MD5} {
+	for _, alg := range [...]auth.Algorithm{auth.SHA256, auth.SHA512256, auth.MD5} {
 		if hashOf(a, alg) != "" {
 			names = append(names, alg.String())
 		}
@@ -77,13 +74,13 @@ func hashesOf(a *trunkgroup.Account) (names []string) {
 }
 
 // hashOf is the account's HA1 for an algorithm, or "".
-func hashOf(a *trunkgroup.Account, alg Algorithm) string {
+func hashOf(a *trunkgroup.Account, alg auth.Algorithm) string {
 	switch alg {
-	case MD5:
+	case auth.MD5:
 		return a.HA1MD5
-	case SHA256:
+	case auth.SHA256:
 		return a.HA1SHA256
-	case SHA512256:
+	case auth.SHA512256:
 		return a.HA1SHA512256
 	default:
 		return ""
@@ -98,15 +95,15 @@ func Answer(a *trunkgroup.Account, c *Challenge, count uint32, cnonce uint64, me
 	if c.Proxy {
 		name = "Proxy-Authorization"
 	}
-	ha2 := c.Algorithm.hash(method + ":" + uri)
+	ha2 := hash(c.Algorithm, method+":"+uri)
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s: Digest username="%s", realm="%s", nonce="%s", uri="%s", `, name, a.Username, c.Realm, c.Nonce, uri)
 	ha1 := hashOf(a, c.Algorithm)
 	if c.Auth {
 		use := fmt.Sprintf("%08x:%016x:auth", count, cnonce)
-		fmt.Fprintf(&b, `response="%s", qop=auth, nc=%08x, cnonce="%016x"`, c.Algorithm.hash(ha1+":"+c.Nonce+":"+use+":"+ha2), count, cnonce)
+		fmt.Fprintf(&b, `response="%s", qop=auth, nc=%08x, cnonce="%016x"`, hash(c.Algorithm, ha1+":"+c.Nonce+":"+use+":"+ha2), count, cnonce)
 	} else {
-		fmt.Fprintf(&b, `response="%s"`, c.Algorithm.hash(ha1+":"+c.Nonce+":"+ha2))
+		fmt.Fprintf(&b, `response="%s"`, hash(c.Algorithm, ha1+":"+c.Nonce+":"+ha2))
 	}
 	if c.Opaque != "" {
 		fmt.Fprintf(&b, `, opaque="%s"`, c.Opaque)
@@ -115,16 +112,4 @@ func Answer(a *trunkgroup.Account, c *Challenge, count uint32, cnonce uint64, me
 	return b.String()
 }
 
-func (a Algorithm) hash(s string) string {
-	switch a {
-	case SHA256:
-		sum := sha256.Sum256([]byte(s))
-		return hex.EncodeToString(sum[:])
-	case SHA512256:
-		sum := sha512.Sum512_256([]byte(s))
-		return hex.EncodeToString(sum[:])
-	default:
-		sum := md5.Sum([]byte(s)) // what most carriers have (RFC 3261 section 22.4)
-		return hex.EncodeToString(sum[:])
-	}
-}
+func hash(a auth.Algorithm, s string) string { return string(a.AppendHash(nil, []byte(s))) }
