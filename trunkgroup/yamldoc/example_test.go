@@ -25,7 +25,8 @@ func example(t testing.TB) *trunkgroup.Document {
 }
 
 // The example holds what the product shows first: two sites, customers in both
-// directions, one of them by digest, three carriers.
+// directions, one of them by digest and by registration, three carriers, one of
+// them with a login.
 func TestExampleCompiles(t *testing.T) {
 	doc := example(t)
 	table, err := trunkgroup.Compile(doc, trunkgroup.Version{Cluster: doc.Cluster, Revision: 1})
@@ -43,6 +44,15 @@ func TestExampleCompiles(t *testing.T) {
 	}
 	if g := table.MatchNumber([]byte("+12145550149")); g == nil || g.Name != "acme-in" {
 		t.Errorf("+12145550149 is %v", g)
+	}
+	if m := table.MatchAOR("sip:initech@sip.example.com"); m == nil || m.Key != "initech-in/pbx" || m.Group.AffinityHeader == "" {
+		t.Errorf("no member that registers: %+v", m)
+	}
+	if g := table.Group("initech-out"); g == nil || g.Fraud == nil || len(g.Fraud.Rules) != 3 || g.ACL == nil {
+		t.Errorf("no fraud section or acl: %+v", g)
+	}
+	if m := table.Member("carrier-b/ash"); m == nil || m.Account == nil || !m.Account.Register {
+		t.Errorf("no account at a carrier: %+v", m)
 	}
 	if got := table.PeerSites("dallas"); !reflect.DeepEqual(got, []string{"ashburn"}) {
 		t.Errorf("peers of dallas: %v", got)
