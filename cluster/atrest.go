@@ -68,8 +68,8 @@ func readVault(dir string, ring *keyring.Keyring) (*vault, error) {
 // first one wins: nothing is ever sealed under a key that another one replaces.
 func found(dir string, ring *keyring.Keyring) error {
 	path := filepath.Join(dir, keyFile)
-	for _, name := range []string{lkgFile, lkgPrevious} {
-		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil && atrest.Sealed(b) {
+	for _, name := range []string{lkgFile, lkgPrevious, filepath.Join(raftDir, logFile)} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil && atrest.Within(b) {
 			return fmt.Errorf("%s is missing, and %s is sealed with it: put it back, or move the data directory aside: "+
 				"the node then gets the configuration from the others", path, name)
 		}

@@ -281,6 +281,12 @@ func TestAtRest_LostDataKey(t *testing.T) {
 			t.Errorf("%s: there is a document", name)
 		}
 	}
+	logOnly := t.TempDir() // nor is one made over a log whose documents are gone
+	must(t, os.Mkdir(filepath.Join(logOnly, raftDir), 0o700))
+	must(t, os.WriteFile(filepath.Join(logOnly, raftDir, logFile), append(make([]byte, 5000), vaultOf(t, t.TempDir()).Seal("log", []byte("entry"))...), 0o600))
+	if _, err := openVault(logOnly, testKeys(t)); err == nil || !strings.Contains(err.Error(), logFile) {
+		t.Errorf("with a sealed log alone: %v", err)
+	}
 	must(t, os.WriteFile(filepath.Join(dir, keyFile), b, 0o600))
 	if got, err := DocumentOf(dir, testKeys(t)); err != nil || string(got.Document) != secretDocument(1) {
 		t.Errorf("read from the disk: %q, %v", got.Document, err)

@@ -14,7 +14,9 @@ const (
 	defaultMinExpires = time.Minute
 	defaultMaxExpires = time.Hour
 	defaultNATExpires = time.Minute
-	maxContacts       = 1000
+	// leastExpires bounds what may be granted at most.
+	leastExpires = 5 * time.Second
+	maxContacts  = 1000
 )
 
 // ParseAOR reads an address of record, sip:user@host, and returns it in
@@ -40,7 +42,11 @@ var errAOR = errors.New("is not an address of record")
 // hostOf reads a name or an address, with a port or without, and returns it in
 // lower case without the port.
 func hostOf(s string) (string, error) {
-	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	bare := s
+	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
+		bare = s[1 : len(s)-1]
+	}
+	a, err := netip.ParseAddr(bare)
 	if ap, bad := netip.ParseAddrPort(s); bad == nil {
 		a, err = ap.Addr(), nil
 	}
@@ -89,6 +95,14 @@ func (v *validator) registration(path string, m *MemberSpec) {
 	ok := v.duration(at+".min_expires", r.MinExpires, false)
 	ok = v.duration(at+".max_expires", r.MaxExpires, false) && ok
 	ok = v.duration(at+".nat_expires", r.NATExpires, false) && ok
+	for _, most := range []struct {
+		key string
+		d   Duration
+	}{{".max_expires", r.MaxExpires}, {".nat_expires", r.NATExpires}} {
+		if ok && most.d != 0 && time.Duration(most.d) < leastExpires {
+			v.faults.addf(at+most.key, "use 5s or more", "%s has the far end register without pause", most.d)
+		}
+	}
 	if c := compileRegistration(r); ok && c.MinExpires > c.MaxExpires {
 		v.faults.addf(at+".min_expires", "lower it or raise max_expires", "%s is above max_expires, %s", c.MinExpires, c.MaxExpires)
 	}
