@@ -201,7 +201,7 @@ func TestFloodOfSpoofedSources(t *testing.T) {
 	s := theFortress(t)
 	const sources = 3000
 	var in, out int
-	s.under(t, func(until time.Time) {
+	s.under(t, func(time.Time) {
 		var list []*net.UDPConn
 		err := theLab(t).Namespace(fortress).Do(func() error {
 			for i := range sources {
@@ -237,7 +237,6 @@ func TestFloodOfSpoofedSources(t *testing.T) {
 			in += n
 		}
 		buf := make([]byte, 65535)
-		_ = until
 		for _, c := range list {
 			_ = c.SetReadDeadline(time.Now().Add(2 * time.Millisecond))
 			for {
@@ -295,12 +294,12 @@ func (s *stronghold) hold(t *testing.T, n int, to netip.AddrPort, begin func(c n
 func TestFloodOfHalfOpenConnections(t *testing.T) {
 	s := theFortress(t)
 	idle := s.descriptors(t)
-	s.under(t, func(until time.Time) {
+	s.under(t, func(end time.Time) {
 		sip := netip.AddrPortFrom(s.IPv4, tandem.PortSIP)
 		s.hold(t, 200, sip, func(net.Conn) {})
 		s.hold(t, 200, sip, func(c net.Conn) { _, _ = io.WriteString(c, "INVITE sip:x@y SIP/2.0\r\nVia: SIP/2.0/TCP h;branch=") })
 		s.hold(t, 100, sip, func(c net.Conn) { _, _ = io.WriteString(c, "INVITE sip:x@y SIP/2.0\r\nContent-Length: 60000\r\n\r\nx") })
-		<-time.After(time.Until(until))
+		until(end)
 	})
 	eventually(t, 60*time.Second, "the end of connections that say nothing", func() error {
 		if n := s.descriptors(t); n > idle+20 {

@@ -147,14 +147,19 @@ func cracked(t *testing.T, w *world, n *tandem.Node) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	eventually(t, 5*time.Second, "the ban is lifted", func() error {
-		if err := banned(n, cracker, "", ""); err == nil {
+		switch err := banned(n, cracker, "", ""); {
+		case err == nil:
 			return errNotYet
+		case !errors.Is(err, errNoBan):
+			return err
 		}
 		return nil
 	})
 }
 
-// banned looks for a ban at a node.
+var errNoBan = errors.New("no such ban")
+
+// banned looks for a ban at a node; without one the error is errNoBan.
 func banned(n *tandem.Node, p netip.Prefix, reason, node string) error {
 	out, err := n.Command("ban", "list", "-o", "json")
 	if err != nil {
@@ -171,5 +176,5 @@ func banned(n *tandem.Node, p netip.Prefix, reason, node string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s has no ban of %s for %q by %s: %s", n.Name, p, reason, node, out)
+	return fmt.Errorf("%w at %s: of %s for %q by %s: %s", errNoBan, n.Name, p, reason, node, out)
 }

@@ -28,21 +28,33 @@ type Edge struct {
 
 // StartEdge starts Kamailio as a TLS edge.
 func StartEdge(e Edge) (*lab.Process, error) {
-	name := fmt.Sprintf("kamailio-%03d-%s", serial.Add(1), e.Place)
-	dir := filepath.Join(e.Lab.Dir, name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("kamailio's directory: %w", err)
-	}
-	config, tls := filepath.Join(dir, "kamailio.cfg"), filepath.Join(dir, "tls.cfg")
-	for path, text := range map[string]string{config: e.config(tls), tls: e.tls()} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	return startKamailio(e.Lab, e.Place, func(dir string) map[string]string {
+		return map[string]string{kamailioConfig: e.config(filepath.Join(dir, tlsConfig)), tlsConfig: e.tls()}
+	})
+}
+
+// Files of a Kamailio.
+const kamailioConfig, tlsConfig = "kamailio.cfg", "tls.cfg"
+
+// startKamailio starts Kamailio with files in a directory of its own, by their paths in
+// it. One is kamailioConfig.
+func startKamailio(l *lab.Lab, place lab.Place, files func(dir string) map[string]string) (*lab.Process, error) {
+	name := fmt.Sprintf("kamailio-%03d-%s", serial.Add(1), place)
+	dir := filepath.Join(l.Dir, name)
+	for file, text := range files(dir) {
+		path := filepath.Join(dir, file)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("kamailio's configuration: %w", err)
 		}
 	}
-	return e.Lab.Start(lab.Program{
-		Place: e.Place, Name: name, Dir: dir,
+	return l.Start(lab.Program{
+		Place: place, Name: name, Dir: dir,
 		Args: []string{
-			"kamailio", "-f", config, "-DD", "-E", "-m", "32", "-M", "4",
+			"kamailio", "-f", filepath.Join(dir, kamailioConfig), "-DD", "-E", "-m", "32", "-M", "4",
 			"-w", dir, "-Y", dir, "-P", filepath.Join(dir, "kamailio.pid"),
 		},
 	})

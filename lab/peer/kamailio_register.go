@@ -1,10 +1,8 @@
 package peer
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,33 +28,16 @@ type Trunk struct {
 
 // StartTrunk starts Kamailio as the edge of a customer that registers.
 func StartTrunk(k Trunk) (*lab.Process, error) {
-	name := fmt.Sprintf("kamailio-%03d-%s", serial.Add(1), k.Place)
-	dir := filepath.Join(k.Lab.Dir, name)
-	db := filepath.Join(dir, "db")
-	if err := os.MkdirAll(db, 0o755); err != nil {
-		return nil, fmt.Errorf("kamailio's directory: %w", err)
-	}
-	config, tls := filepath.Join(dir, "kamailio.cfg"), filepath.Join(dir, "tls.cfg")
 	edge := Edge{Keys: k.Keys, Authority: k.Authority}
-	var errs []error
-	for path, text := range map[string]string{
-		config: strings.NewReplacer("@plain@", k.Plain.String(), "@tls@", k.TLS.String(), "@profile@", tls, "@db@", db,
-			"@inside@", k.Inside.String(), "@source@", k.TLS.Addr().String()).Replace(trunkConfig),
-		tls:                          edge.tls(),
-		filepath.Join(db, "version"): "id(int,auto) table_name(string) table_version(int)\n1:uacreg:5\n",
-		filepath.Join(db, "uacreg"):  k.accounts(),
-	} {
-		errs = append(errs, os.WriteFile(path, []byte(text), 0o600))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("kamailio's configuration: %w", err)
-	}
-	return k.Lab.Start(lab.Program{
-		Place: k.Place, Name: name, Dir: dir,
-		Args: []string{
-			"kamailio", "-f", config, "-DD", "-E", "-m", "32", "-M", "4",
-			"-w", dir, "-Y", dir, "-P", filepath.Join(dir, "kamailio.pid"),
-		},
+	return startKamailio(k.Lab, k.Place, func(dir string) map[string]string {
+		config := strings.NewReplacer("@plain@", k.Plain.String(), "@tls@", k.TLS.String(), "@profile@", filepath.Join(dir, tlsConfig),
+			"@db@", filepath.Join(dir, "db"), "@inside@", k.Inside.String(), "@source@", k.TLS.Addr().String()).Replace(trunkConfig)
+		return map[string]string{
+			kamailioConfig: config,
+			tlsConfig:      edge.tls(),
+			"db/version":   "id(int,auto) table_name(string) table_version(int)\n1:uacreg:5\n",
+			"db/uacreg":    k.accounts(),
+		}
 	})
 }
 

@@ -1,10 +1,7 @@
 package peer
 
 import (
-	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/tandem-sbc/tandem/lab"
@@ -27,26 +24,11 @@ type Login struct {
 
 // StartLogin starts Kamailio as a carrier that wants a login.
 func StartLogin(c Login) (*lab.Process, error) {
-	name := fmt.Sprintf("kamailio-%03d-%s", serial.Add(1), c.Place)
-	dir := filepath.Join(c.Lab.Dir, name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("kamailio's directory: %w", err)
-	}
-	config := filepath.Join(dir, "kamailio.cfg")
-	text := strings.NewReplacer(
+	config := strings.NewReplacer(
 		"@at@", c.At.String(), "@registrar@", c.Registrar.String(), "@user@", c.User, "@realm@", c.Realm, "@password@", c.Password,
 		"@caller@", c.Caller.String(), "@callee@", c.Callee.String(), "@calleehost@", c.Callee.Addr().String(),
 	).Replace(loginConfig)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		return nil, fmt.Errorf("kamailio's configuration: %w", err)
-	}
-	return c.Lab.Start(lab.Program{
-		Place: c.Place, Name: name, Dir: dir,
-		Args: []string{
-			"kamailio", "-f", config, "-DD", "-E", "-m", "32", "-M", "4",
-			"-w", dir, "-Y", dir, "-P", filepath.Join(dir, "kamailio.pid"),
-		},
-	})
+	return startKamailio(c.Lab, c.Place, func(string) map[string]string { return map[string]string{kamailioConfig: config} })
 }
 
 // loginConfig keeps contacts in memory, and forks a call to all of them.
