@@ -16,8 +16,10 @@ func TestDEC15_NewestWinsAfterACut(t *testing.T) {
 		name, old, late string
 		remove          bool
 	}{
-		{"moved up", "a", "b", false}, {"moved down", "b", "a", false},
-		{"removed up", "a", "b", true}, {"removed down", "b", "a", true},
+		{"moved up", "a", "b", false},
+		{"moved down", "b", "a", false},
+		{"removed up", "a", "b", true},
+		{"removed down", "b", "a", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, 1, "a", "b", "c", "d")
