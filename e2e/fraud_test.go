@@ -15,14 +15,11 @@ import (
 
 // boundedDocument is the shared document with bounds on what acme's calls may do.
 func boundedDocument() []byte {
-	text := strings.Replace(fill(document), "trunk_groups:\n", `customers:
-  - name: acme
-    fraud:
-      contact: https://example.com/blocked
-      destinations: [{name: capital, prefixes: ["+1202*"], calls: {day: 2}}]
-trunk_groups:
-`, 1)
-	return []byte(strings.Replace(text, "  - name: acme-out\n", "  - name: acme-out\n    customer: acme\n", 1))
+	const fraud = `{contact: "https://example.com/blocked", destinations: [{name: capital, prefixes: ["+1202*"], calls: {day: 2}}]}`
+	return []byte(strings.NewReplacer(
+		"customers: [", "customers: [{name: acme, fraud: "+fraud+"}, ",
+		"  - name: acme-out\n", "  - name: acme-out\n    customer: acme\n",
+	).Replace(fill(document)))
 }
 
 // TestFraudBoundHoldsOverAllNodes: two calls through one node use the bound up;
