@@ -27,7 +27,7 @@ var rooms = []struct {
 	{"sbc/guard", []string{"sbc/guard", "trunkgroup"}, "who may be heard is decided before there is any message"},
 	{"sbc/sessions", []string{"sbc/sessions", "trunkgroup"}, "how many calls a far end has is a number: it knows no call, and nodes only by name"},
 	{"sbc/drain", []string{"sbc/drain"}, "when a node may end is a question of time and counts alone"},
-	{"sbc", []string{"sbc", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"sbc", []string{"sbc", "internal/octets", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"cluster/fsm", []string{"cluster/fsm", "internal/octets", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},
 	{"cluster/soft", []string{"cluster/soft", "internal/octets"}, "soft state is pure and carries values that it does not read"},
 	{"cluster/gossip", []string{"cluster/gossip", "cluster/dialmap", "cluster/keyring", "cluster/logs"}, "gossip carries bytes and knows no domain type"},

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -118,6 +119,12 @@ func newAccount(f *trunkgroup.Fraud, was *account) *account {
 // version of the form of an account's counts.
 const version = 1
 
+// Bounds of what is read of another process.
+const (
+	maxRules = 1 << 16
+	maxName  = 1 << 16
+)
+
 // append writes this node's own counts.
 func (a *account) append(dst []byte, now time.Time) []byte {
 	dst = append(dst, version)
@@ -125,8 +132,7 @@ func (a *account) append(dst []byte, now time.Time) []byte {
 	dst = a.short.appendTo(dst, now)
 	dst = binary.AppendUvarint(dst, uint64(len(a.rules)))
 	for i, m := range a.rules {
-		dst = binary.AppendUvarint(dst, uint64(len(a.names[i])))
-		dst = append(dst, a.names[i]...)
+		dst = octets.Append(dst, a.names[i])
 		for _, r := range m.rings() {
 			dst = r.appendTo(dst, now)
 		}
@@ -137,60 +143,38 @@ func (a *account) append(dst []byte, now time.Time) []byte {
 
 // read adds another process's counts to sums.
 func (a *account) read(b []byte, now time.Time, sums *heard) error {
-	if len(b) == 0 || b[0] != version {
+	r := octets.Read(b)
+	if r.Octet() != version {
 		return errCounts
 	}
-	slot, n := binary.Uvarint(b[1:])
-	if n <= 0 {
-		return errCounts
-	}
-	short, b, err := a.short.readSum(b[1+n:], now)
-	if err != nil {
-		return err
-	}
-	if time.Duration(slot)*time.Millisecond == a.short.slot {
+	slot, short := r.Number(), a.short.readSum(&r, now)
+	if !r.Bad() && time.Duration(slot)*time.Millisecond == a.short.slot {
 		sums.short += short
 	}
-	rules, n := binary.Uvarint(b)
-	if n <= 0 || rules > 1<<16 {
-		return errCounts
-	}
-	b = b[n:]
-	for range rules {
-		if b, err = a.readRule(b, now, sums); err != nil {
-			return err
+	for range r.Int(maxRules) {
+		if a.readRule(&r, now, sums); r.Bad() {
+			break
 		}
+	}
+	if r.Bad() {
+		return errCounts
 	}
 	return nil
 }
 
-func (a *account) readRule(b []byte, now time.Time, sums *heard) ([]byte, error) {
-	size, n := binary.Uvarint(b)
-	if n <= 0 || size > uint64(len(b)-n) {
-		return nil, errCounts
-	}
-	name, b := b[n:n+int(size)], b[n+int(size):]
-	to := &counts{} // of a rule that this node's table does not have
-	for i := range a.names {
-		if a.names[i] == string(name) {
-			to = &sums.rules[i]
-		}
-	}
+func (a *account) readRule(r *octets.Reader, now time.Time, sums *heard) {
+	at := slices.Index(a.names, r.Text(maxName))
 	var got [4]uint64
-	var err error
-	for i, r := range a.rules[0].rings() {
-		if got[i], b, err = r.readSum(b, now); err != nil {
-			return nil, err
-		}
+	for i, ring := range a.rules[0].rings() {
+		got[i] = ring.readSum(r, now)
 	}
-	running, n := binary.Uvarint(b)
-	if n <= 0 {
-		return nil, errCounts
+	running := min(r.Number(), maxRunning)
+	if r.Bad() || at < 0 { // a rule that this node's table does not have
+		return
 	}
-	running = min(running, maxRunning)
+	to := &sums.rules[at]
 	to.hourCalls += got[0]
 	to.dayCalls += got[1]
 	to.hourSeconds += got[2] + running
 	to.daySeconds += got[3] + running
-	return b[n:], nil
 }

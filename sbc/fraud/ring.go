@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/octets"
 )
 
 // ring counts over a sliding time, in slots.
@@ -76,27 +78,14 @@ func (r *ring) appendTo(dst []byte, now time.Time) []byte {
 var errCounts = errors.New("fraud: malformed counts")
 
 // readSum reads slots and returns the count of those that are within the span.
-func (r *ring) readSum(b []byte, now time.Time) (n uint64, rest []byte, err error) {
-	if len(b) == 0 {
-		return 0, nil, errCounts
-	}
-	at, count := r.at(now), int(b[0])
-	b = b[1:]
-	for range count {
-		slot, size := binary.Uvarint(b)
-		if size <= 0 {
-			return 0, nil, errCounts
-		}
-		b = b[size:]
-		v, size := binary.Uvarint(b)
-		if size <= 0 {
-			return 0, nil, errCounts
-		}
-		b = b[size:]
+func (r *ring) readSum(from *octets.Reader, now time.Time) (n uint64) {
+	at := r.at(now)
+	for range from.Octet() {
+		slot, v := from.Number(), from.Number()
 		// A clock that is ahead of ours may be in a later slot.
 		if slot <= 0xffffffff && age(at, uint32(slot)) < uint32(len(r.words)) {
 			n += min(v, 0xffffffff)
 		}
 	}
-	return n, b, nil
+	return n
 }
