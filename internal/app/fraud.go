@@ -40,6 +40,7 @@ type frauds struct {
 	table *trunkgroup.Table
 
 	told   map[string]time.Time // trips that were logged, by customer, rule and bound
+	alone  map[string]bool      // customers whose counts found no room: it is said once
 	file   os.FileInfo          // of the do-not-originate list, as last read
 	fault  string               // of reading it
 	cancel context.CancelFunc
@@ -48,7 +49,7 @@ type frauds struct {
 
 func newFrauds(a *App) *frauds {
 	return &frauds{
-		app: a, log: a.log.With("component", "fraud"), watch: fraud.NewWatch(), soft: a.soft, told: make(map[string]time.Time),
+		app: a, log: a.log.With("component", "fraud"), watch: fraud.NewWatch(), soft: a.soft, told: make(map[string]time.Time), alone: make(map[string]bool),
 	}
 }
 
@@ -111,9 +112,11 @@ func (f *frauds) run(ctx context.Context) {
 func (f *frauds) exchange(now time.Time, all bool) {
 	f.soft.Do(func(at time.Time, store *soft.Store) {
 		f.watch.Spread(now, all, func(customer string, counts []byte) {
-			if err := store.Put(at, soft.KindFraud, customer, counts, fraudLife); err != nil {
+			err := store.Put(at, soft.KindFraud, customer, counts, fraudLife)
+			if err != nil && !f.alone[customer] {
 				f.log.Warn("counts of a customer's calls stay on this node", "customer", customer, "error", err)
 			}
+			f.alone[customer] = err != nil
 		})
 		bad := f.watch.Collect(now, func(fn func(string, []byte)) {
 			store.Each(soft.KindFraud, func(e soft.Entry) bool {
