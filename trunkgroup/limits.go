@@ -136,6 +136,7 @@ func (v *validator) customers() {
 		}
 		if c.Fraud != nil {
 			v.fraud(path+".fraud", c.Fraud)
+			v.bounds(path+".fraud", c.Name)
 		}
 	}
 }

@@ -1,7 +1,17 @@
 package trunkgroup
 
+import "strings"
+
 // maxHeaderName bounds the name of a header, in octets.
 const maxHeaderName = 64
+
+// ofOneLeg are headers that name a dialog, a hop or a program: they keep no calls
+// together, and a hand-off does not have them.
+var ofOneLeg = [...]string{
+	"Via", "v", "From", "f", "Call-ID", "i", "CSeq", "Max-Forwards", "Contact", "m", "Route", "Record-Route", "Path",
+	"Content-Length", "l", "Content-Type", "c", "Authorization", "Proxy-Authorization", "Supported", "k", "Require", "Allow",
+	"Session-Expires", "x", "Min-SE", "User-Agent", "Timestamp",
+}
 
 func (v *validator) distribution(path string, d *DistributionSpec) {
 	header := d.SessionAffinityHeader
@@ -10,6 +20,12 @@ func (v *validator) distribution(path string, d *DistributionSpec) {
 	}
 	if header != "" && (len(header) > maxHeaderName || !isToken(header)) {
 		v.faults.addf(path+".session_affinity_header", "write the name of a header, like X-Room-Id", "%.64q is not the name of a header", header)
+	}
+	for _, own := range ofOneLeg {
+		if strings.EqualFold(header, own) {
+			v.faults.addf(path+".session_affinity_header", "use a header that callers of one room send alike, like X-Room-Id",
+				"%s is different in each call, or does not cross to the peer site", own)
+		}
 	}
 }
 

@@ -28,6 +28,9 @@ func (v *validator) fraud(path string, s *FraudSpec) {
 		}
 		v.faults.add(path+".night."+key, "cannot be read", remedies[key])
 	}
+	if s.ShortCalls.Calls == 0 && (s.ShortCalls.Under != 0 || within != 0) {
+		v.faults.add(path+".short_calls.calls", "is missing, so short calls have no bound", "write how many may end that soon, or take short_calls out")
+	}
 	if s.Contact != "" && !isContact(s.Contact) {
 		v.faults.addf(path+".contact", "write a sip:, tel: or https: address without spaces and quotes", "%q is none", s.Contact)
 	}
@@ -65,6 +68,18 @@ func (v *validator) destination(path string, i int, d *FraudDestinationSpec, nam
 func (v *validator) windows(path string, w FraudWindowsSpec) {
 	v.bounded(path+".hour", w.Hour)
 	v.bounded(path+".day", w.Day)
+}
+
+// bounds checks that a customer with a fraud section has calls that it can judge: a
+// name that is misspelt would leave them without a bound.
+func (v *validator) bounds(path, customer string) {
+	for i := range v.document.TrunkGroups {
+		if g := &v.document.TrunkGroups[i]; g.Customer == customer && g.Role == TerminationCustomer {
+			return
+		}
+	}
+	v.faults.addf(path, "write customer: "+customer+" in the termination-customer groups that it is meant for, or take it out",
+		"bounds nobody's calls: no termination-customer group is of customer %q", customer)
 }
 
 // isContact tells whether a text can stand in a Reason header's parameter.
