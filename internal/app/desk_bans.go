@@ -110,8 +110,8 @@ func (d *desk) RemoveBan(_ context.Context, o admin.BanRemoval) (admin.Ban, erro
 
 // prefixOf reads an address or a network.
 func prefixOf(text string) (netip.Prefix, error) {
-	if a, err := netip.ParseAddr(text); err == nil {
-		a = a.Unmap().WithZone("")
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" { // a zone means nothing at the other nodes
+		a = a.Unmap()
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)

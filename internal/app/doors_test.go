@@ -127,6 +127,7 @@ func TestBansOfOperators(t *testing.T) {
 		{"2001:db8::/47", false, http.StatusConflict},             // wide
 		{"2001:db8::/48", false, http.StatusOK},                   //
 		{"127.88.12.1/24", false, http.StatusUnprocessableEntity}, // host bits
+		{"fe80::1%25eth0/64", false, http.StatusUnprocessableEntity}, // a zone, of this node alone
 		{"everybody", false, http.StatusUnprocessableEntity},
 		{"0.0.0.0/0", true, http.StatusUnprocessableEntity},
 	} {

@@ -180,6 +180,12 @@ func (g *Guard) Refused(now time.Time, source netip.Addr, proven bool) {
 	g.offend(now, Offence{Source: source, Reason: ReasonDigest, Weight: 1})
 }
 
+// Known tells whether an address is trusted, a live registration's or that of a user who
+// proved himself.
+func (g *Guard) Known(now time.Time, a netip.Addr) bool {
+	return g.Exempt(a, now) || g.proven.has(a, now.Sub(g.start))
+}
+
 // Exempt tells whether an address is never banned for what it does: it is trusted, or
 // a live registration's.
 func (g *Guard) Exempt(a netip.Addr, now time.Time) bool {

@@ -14,12 +14,38 @@ type Door interface {
 	// is closed. raw is the caller's. The listener of a connection that we dialled is Outward: whom we call needs nobody's leave to be
 	// called, but may be a stranger who had us call.
 	Message(now time.Time, listener int, source netip.AddrPort, raw []byte) bool
+	// Known tells whether somebody at this address is known: a far end, a registration or a digest user. When there is no room for a
+	// connection of his, a stranger's ends for it.
+	Known(now time.Time, source netip.Addr) bool
 	// Malformed tells of a message of a connection that the gate refused.
 	Malformed(now time.Time, listener int, source netip.AddrPort)
 }
 
 // Outward stands for the listener of a connection that we dialled.
 const Outward = -1
+
+// ErrGaveWay is the error of a stranger's connection that ended for want of room.
+var ErrGaveWay = errors.New("transport: closed for somebody who is known")
+
+// makeRoom ends the oldest accepted connection whose source nobody knows, for one of somebody who is known.
+func (s *Set) makeRoom(now time.Time, source netip.Addr) bool {
+	door := s.cfg.Door
+	if door == nil || !door.Known(now, source) {
+		return false
+	}
+	var oldest *conn
+	s.streams.flows.Range(func(_, v any) bool {
+		c := v.(*conn)
+		if !c.pooled && (oldest == nil || c.opened.Before(oldest.opened)) && !door.Known(now, c.remote.Addr()) {
+			oldest = c
+		}
+		return true
+	})
+	if oldest != nil {
+		oldest.end(ErrGaveWay)
+	}
+	return oldest != nil
+}
 
 // ErrShut is the error of a flow that the Door closed, or CloseFrom.
 var ErrShut = errors.New("transport: the source is shut out")

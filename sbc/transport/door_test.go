@@ -27,6 +27,10 @@ func (d *fakeDoor) Message(_ time.Time, _ int, source netip.AddrPort, raw []byte
 	return source.Addr() != netip.MustParseAddr("127.0.0.9") && !bytes.Contains(raw, []byte("scanner"))
 }
 
+func (d *fakeDoor) Known(_ time.Time, source netip.Addr) bool {
+	return source == netip.MustParseAddr("127.0.0.7")
+}
+
 func (d *fakeDoor) Malformed(time.Time, int, netip.AddrPort) { d.malformed.Add(1) }
 
 func scan(n int) []byte {
@@ -136,11 +140,40 @@ func TestDoorOfDialledConnections(t *testing.T) {
 	}
 	third, _ := rawListener(t, "127.0.0.1:0")
 	b.Send(tcpTarget(third), answer, 44)
-	if f := wait(t, "failure", got.failed); f.ref != 44 || !errors.Is(f.err, ErrTooMany) || !errors.Is(f.err, ErrNotSent) {
+	f := wait(t, "failure", got.failed)
+	for f.ref != 44 { // an answer of the recorder's to the connection that was ended
+		f = wait(t, "failure", got.failed)
+	}
+	if !errors.Is(f.err, ErrTooMany) || !errors.Is(f.err, ErrNotSent) {
 		t.Errorf("%+v", f)
 	}
 	if n := s.CloseFrom(netip.MustParsePrefix("127.0.0.1/32"), func(netip.Addr) bool { return false }); n != 2 {
 		t.Errorf("%d connections closed, want 2", n)
 	}
 	dialled() // there is room again
+}
+
+// Strangers who take all places do not keep those out who are known: the oldest of
+// their connections ends. A known one is not ended for another, and nobody has more than
+// his share.
+func TestStrangersGiveWay(t *testing.T) {
+	limits := DefaultLimits()
+	limits.MaxConns, limits.MaxConnsPerSource = 4, 3
+	s, got := open(t, Config{Listeners: []ListenerConfig{on(trunkgroup.TCP, "127.0.0.1:0")}, Door: &fakeDoor{}, Limits: limits})
+	speak := func(ip string) *tcpConn {
+		t.Helper()
+		c := dialFrom(t, ip, s.Addr(0))
+		_, _ = c.Write(request(1))
+		wait(t, "packet", got.packets)
+		return c
+	}
+	strangers := []*tcpConn{speak("127.0.0.2"), speak("127.0.0.2"), speak("127.0.0.3"), speak("127.0.0.4")}
+	expectReset(t, "127.0.0.5", s.Addr(0))
+	for i := range 3 {
+		speak("127.0.0.7")
+		expectEnd(t, strangers[i])
+	}
+	expectReset(t, "127.0.0.7", s.Addr(0)) // its share
+	_, _ = strangers[3].Write(request(2))
+	wait(t, "packet of the youngest stranger", got.packets)
 }

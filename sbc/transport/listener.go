@@ -94,7 +94,11 @@ func (l *streamListener) admit(nc net.Conn) {
 		return
 	}
 	source := sourceOf(remote.Addr())
-	if !l.set.streams.admit(source, &l.set.limits) {
+	ok, full := l.set.streams.admit(source, &l.set.limits)
+	if full && l.set.makeRoom(time.Now(), remote.Addr()) {
+		ok, _ = l.set.streams.admit(source, &l.set.limits)
+	}
+	if !ok {
 		l.set.counters.Capped.Add(1)
 		reset(nc)
 		return

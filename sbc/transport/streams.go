@@ -92,16 +92,19 @@ func (s *Set) sendPooled(e entry) {
 	}
 }
 
-// admit counts an accepted connection against the caps.
-func (t *streams) admit(source netip.Prefix, limits *Limits) bool {
+// admit counts an accepted connection against the caps. full says that all places are taken, and this source has not its share.
+func (t *streams) admit(source netip.Prefix, limits *Limits) (ok, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.accepted >= limits.MaxConns || t.sources[source] >= limits.MaxConnsPerSource {
-		return false
+	switch {
+	case t.sources[source] >= limits.MaxConnsPerSource:
+		return false, false
+	case t.accepted >= limits.MaxConns:
+		return false, true
 	}
 	t.accepted++
 	t.sources[source]++
-	return true
+	return true, false
 }
 
 // leave undoes admit.
