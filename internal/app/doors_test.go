@@ -118,15 +118,15 @@ func TestBansOfOperators(t *testing.T) {
 	}{
 		{"127.88.12.9", false, http.StatusOK},
 		{"127.88.12.0/26", false, http.StatusOK},
-		{"127.88.0.0/16", false, http.StatusConflict},             // wide, and the allow list is in it
-		{"127.88.0.0/16", true, http.StatusConflict},              // the allow list still is
-		{"127.89.0.0/16", false, http.StatusConflict},             // wide
-		{"127.89.0.0/16", true, http.StatusOK},                    //
-		{"192.0.2.7", false, http.StatusConflict},                 // a PBX of a trunk group
-		{"192.0.2.7", true, http.StatusOK},                        //
-		{"2001:db8::/47", false, http.StatusConflict},             // wide
-		{"2001:db8::/48", false, http.StatusOK},                   //
-		{"127.88.12.1/24", false, http.StatusUnprocessableEntity}, // host bits
+		{"127.88.0.0/16", false, http.StatusConflict},                // wide, and the allow list is in it
+		{"127.88.0.0/16", true, http.StatusConflict},                 // the allow list still is
+		{"127.89.0.0/16", false, http.StatusConflict},                // wide
+		{"127.89.0.0/16", true, http.StatusOK},                       //
+		{"192.0.2.7", false, http.StatusConflict},                    // a PBX of a trunk group
+		{"192.0.2.7", true, http.StatusOK},                           //
+		{"2001:db8::/47", false, http.StatusConflict},                // wide
+		{"2001:db8::/48", false, http.StatusOK},                      //
+		{"127.88.12.1/24", false, http.StatusUnprocessableEntity},    // host bits
 		{"fe80::1%25eth0/64", false, http.StatusUnprocessableEntity}, // a zone, of this node alone
 		{"everybody", false, http.StatusUnprocessableEntity},
 		{"0.0.0.0/0", true, http.StatusUnprocessableEntity},
