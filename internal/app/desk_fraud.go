@@ -51,9 +51,12 @@ func (d *desk) bounds(e *trunkgroup.Explanation, table *trunkgroup.Table, proven
 		trunkgroup.FraudBlock:     "603 to the caller",
 		trunkgroup.FraudChallenge: "401 until it shows a digest user of the customer",
 	}[v.Action]
+	what := fmt.Sprintf("customer %s has passed the bound %s of rule %s", g.Fraud.Customer, v.Bound, v.Rule)
+	if v.Bound == "closed" {
+		what = fmt.Sprintf("rule %s of customer %s lets no call there", v.Rule, g.Fraud.Customer)
+	}
 	e.Steps = append(e.Steps, trunkgroup.Step{
-		Name: "fraud",
-		Text: fmt.Sprintf("customer %s has passed the bound %s of rule %s (%s): %s; tandem fraud list shows the counts", g.Fraud.Customer, v.Bound, v.Rule, v.Action, then),
+		Name: "fraud", Text: fmt.Sprintf("%s (%s): %s; tandem fraud list shows the counts", what, v.Action, then),
 	})
 }
 

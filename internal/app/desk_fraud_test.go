@@ -22,7 +22,7 @@ customers:
 	defer b.stop()
 	ready(b)
 	for called, want := range map[string]string{
-		"+19005550100": "customer globex has passed the bound closed of rule premium (block): 603 to the caller",
+		"+19005550100": "rule premium of customer globex lets no call there (block): 603 to the caller",
 		"+12025550100": "",
 		"911":          "",
 	} {

@@ -17,7 +17,7 @@ type FraudPassed struct {
 
 var (
 	descFraudCalls   = desc("fraud_calls", "Calls of the customer over the cluster within the window, as last heard.", "customer", "rule", "window")
-	descFraudMinutes = desc("fraud_minutes", "Minutes of the customer over the cluster within the window, as last heard.", "customer", "rule", "window")
+	descFraudSeconds = desc("fraud_call_seconds", "Answered time of the customer over the cluster within the window, in whole minutes, as last heard.", "customer", "rule", "window")
 	descFraudPassed  = desc("fraud_passed_total", "Calls that found a bound of the customer passed, and what was done.", "customer", "rule", "bound", "action")
 )
 
@@ -26,8 +26,8 @@ func (p page) fraud(list []Fraud) {
 		f := &list[i]
 		p.gauge(descFraudCalls, float64(f.HourCalls), f.Customer, f.Rule, "hour")
 		p.gauge(descFraudCalls, float64(f.DayCalls), f.Customer, f.Rule, "day")
-		p.gauge(descFraudMinutes, float64(f.HourMinutes), f.Customer, f.Rule, "hour")
-		p.gauge(descFraudMinutes, float64(f.DayMinutes), f.Customer, f.Rule, "day")
+		p.gauge(descFraudSeconds, 60*float64(f.HourMinutes), f.Customer, f.Rule, "hour")
+		p.gauge(descFraudSeconds, 60*float64(f.DayMinutes), f.Customer, f.Rule, "day")
 		for _, x := range f.Passed {
 			p.counter(descFraudPassed, x.Calls, f.Customer, f.Rule, x.Bound, x.Action)
 		}
