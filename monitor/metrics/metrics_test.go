@@ -179,7 +179,30 @@ func TestPage(t *testing.T) {
 
 // Prometheus' own linters have nothing to say.
 func TestLint(t *testing.T) {
-	m := busy(t)
+	lint(t, busy(t))
+}
+
+// What only shows once a document asks for it is linted too.
+func TestLintOfWhatIsNotAlwaysThere(t *testing.T) {
+	m := New(Info{}, Sources{
+		Limits: func() []Limit { return []Limit{{Scope: "group", Name: "a", Kind: "calls"}} },
+		Registrations: func() Registrations {
+			return Registrations{Bindings: map[[2]string]int{{"any", "reachable"}: 1}, AORs: 1}
+		},
+		Accounts: func() []Account { return []Account{{Member: "carrier/gw"}} },
+		Fraud:    func() []Fraud { return []Fraud{{Customer: "acme", Rule: "all", HourMinutes: 2, DayMinutes: 3}} },
+		Doors:    func() Doors { return Doors{} },
+	})
+	m.Register("challenged")
+	m.AccountEvent("carrier", "answered")
+	lint(t, m)
+	if page := strings.Join(pageOf(t, m), "\n"); !strings.Contains(page, `tandem_fraud_call_seconds{customer="acme",rule="all",window="day"} 180`) {
+		t.Errorf("two and three minutes are not in seconds:\n%s", page)
+	}
+}
+
+func lint(t *testing.T, m *Metrics) {
+	t.Helper()
 	problems, err := testutil.GatherAndLint(m.Gatherer())
 	if err != nil {
 		t.Fatal(err)
