@@ -40,6 +40,9 @@ const (
 	CauseNodeDown = "node_down"
 	// CauseFlowGone: the connection of the binding has ended.
 	CauseFlowGone = "flow_gone"
+	// CauseUserGone: the digest user of the binding may not register under its
+	// AOR any more.
+	CauseUserGone = "user_gone"
 )
 
 // Binding is one registered far end of a registration member. It never

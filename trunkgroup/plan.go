@@ -117,6 +117,8 @@ func (v *View) registered(dst []Candidate, order []slot, m *Member, site string)
 		for _, b := range v.Registry.Bindings(m.Registration.AOR) {
 			switch at, cause := v.Registry.Reach(b); {
 			case at != site:
+			case !m.Registration.has(b.User):
+				dst = append(dst, Candidate{Member: m, Binding: b, Cause: CauseUserGone})
 			case cause != "":
 				dst = append(dst, Candidate{Member: m, Binding: b, Cause: cause})
 			default:

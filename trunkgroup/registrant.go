@@ -19,3 +19,8 @@ func (m *Member) MayRegister(g *Group, username string) bool {
 
 // AllowedFrom tells whether a REGISTER may come from an address (P-29).
 func (r *Registration) AllowedFrom(addr netip.Addr) bool { return within(r.BoundIP, addr) }
+
+// has tells whether a binding's digest user is still one of the member's: the
+// document may have changed since he registered. A binding that names no user is
+// nobody's to take back.
+func (r *Registration) has(user string) bool { return user == "" || slices.Contains(r.Users, user) }

@@ -64,7 +64,7 @@ placed. A customer may also reach one of its own registered PBXs by its address 
 }
 
 // bindingCauses are those of registered far ends.
-var bindingCauses = []string{trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone}
+var bindingCauses = []string{trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone, trunkgroup.CauseUserGone}
 
 // printExplanation prints the steps, then the try-order.
 func (c *cli) printExplanation(e *admin.Explanation) error {

@@ -163,6 +163,8 @@ func (r *registrations) why(aor, contact, cause string) string {
 			return now + ": " + rec.Node
 		case cause == now && contact == rec.Contact && now == trunkgroup.CauseFlowGone:
 			return now + since(rec)
+		case cause == trunkgroup.CauseUserGone && contact == rec.Contact:
+			return cause + ": " + rec.User
 		}
 	}
 	slices.Sort(parts)

@@ -77,7 +77,7 @@ func (c *Call) unregistered() bool {
 	attempts := c.seq.Attempts()
 	for i := range attempts {
 		switch attempts[i].Cause {
-		case trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone:
+		case trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone, trunkgroup.CauseUserGone:
 		default:
 			return false
 		}
