@@ -42,7 +42,7 @@ func keyWorldOf(t *testing.T) *keyWorld {
 	k.run(t, "cluster", "ca", "init", "--cluster", keyCluster, "--dir", k.at("ca"))
 	key := k.run(t, "cluster", "key")
 	write(t, k.at("cluster.key"), key)
-	k.world = rollingWorld(t, keyCluster, func(n *tandem.Node) {
+	k.world = rollingWorld(t, keyCluster, document, func(n *tandem.Node) {
 		n.Trust = filepath.Join(k.office, n.Name)
 		k.run(t, "cluster", "cert", n.Name, "--ca", k.at("ca"), "--dir", n.Trust)
 		put(t, k.at("ca", "ca.pem"), filepath.Join(n.Trust, "ca.pem"))

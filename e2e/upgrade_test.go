@@ -31,7 +31,7 @@ const (
 
 // rollingWorld is a cluster of its own in the place of the shared one, whose far
 // ends it uses.
-func rollingWorld(t testing.TB, name string, prepare func(*tandem.Node)) *world {
+func rollingWorld(t testing.TB, name, text string, prepare func(*tandem.Node)) *world {
 	t.Helper()
 	main := theWorld(t)
 	main.Stop()
@@ -51,7 +51,7 @@ func rollingWorld(t testing.TB, name string, prepare func(*tandem.Node)) *world 
 	}
 	c, err := tandem.New(tandem.Config{
 		Lab: theLab(t), Name: name, Binary: binary, Authority: a, Drain: drainPatience,
-		Document: strings.Replace(fill(document), "cluster: main", "cluster: "+name, 1),
+		Document: strings.Replace(fill(text), "cluster: main", "cluster: "+name, 1),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func (w *world) restart(t testing.TB, n *tandem.Node, between func()) away {
 // while that process is down; long calls end with their node's phase 3, or by
 // themselves, and none is broken.
 func TestFailureMode15_RollingRestartUnderLoad(t *testing.T) {
-	w := rollingWorld(t, "rolling", func(*tandem.Node) {})
+	w := rollingWorld(t, "rolling", document, func(*tandem.Node) {})
 	w.simulate(t, sim.Answers(50*time.Millisecond, 300*time.Millisecond))
 	one := w.Node(lab.Dallas1)
 	base := sim.CallerConfig{Seed: seed(t), SetupTimeout: 20 * time.Second, NodeTimeout: 4 * time.Second}

@@ -193,9 +193,7 @@ func (n *Node) file(keys peer.KeyPair) string {
 		}
 	}
 	line("admin: {address: %q, metrics: %q}", "unix:"+n.socket, n.at(portMetrics))
-	if n.Binary == "" {
-		line("drain: %s", cmp.Or(c.Drain, "{announce: 0s, quiet: 0s, timeout: 0s}"))
-	}
+	line("drain: %s", cmp.Or(c.Drain, "{announce: 0s, quiet: 0s, timeout: 0s}"))
 	line("cdr: {path: %q}\nlog: {level: info, format: json}", n.cdrPath())
 	if n.Site != lab.Witness {
 		line("sip:\n  realm: %s\n  tls: {cert: %q, key: %q, ca: %q}\n%s", Realm, keys.CertFile, keys.KeyFile, c.Authority.CertFile, c.Extra)
