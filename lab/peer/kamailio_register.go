@@ -71,7 +71,7 @@ func (k Trunk) accounts() string {
 const trunkConfig = `
 debug=1
 log_stderror=yes
-children=2
+children=1
 tcp_children=2
 auto_aliases=no
 dns=no

@@ -31,11 +31,12 @@ func StartLogin(c Login) (*lab.Process, error) {
 	return startKamailio(c.Lab, c.Place, func(string) map[string]string { return map[string]string{kamailioConfig: config} })
 }
 
-// loginConfig keeps contacts in memory, and forks a call to all of them.
+// loginConfig keeps contacts in memory, and forks a call to all of them. One worker
+// keeps the order of a call's messages, which SIPp's scripts rely on.
 const loginConfig = `
 debug=1
 log_stderror=yes
-children=2
+children=1
 auto_aliases=no
 alias="@realm@"
 dns=no
