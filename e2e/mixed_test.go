@@ -153,8 +153,9 @@ func (w *world) halfAndHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range []lab.Place{lab.Dallas1, lab.Dallas2} { // one of each version
-		changed := bytes.Replace(withNumber(fmt.Sprintf("+1972555017%d", i)), []byte("cluster: main"), []byte("cluster: mixed"), 1)
-		if err := apply(w.Node(p), changed); err != nil {
+		changed := strings.Replace(fill(olderDocument()), "cluster: main", "cluster: mixed", 1)
+		changed = strings.Replace(changed, `"+1214555010*"`, fmt.Sprintf(`"+1214555010*", "+1972555017%d"`, i), 1)
+		if err := apply(w.Node(p), []byte(changed)); err != nil {
 			t.Fatal(err)
 		}
 		r = w.equalTables(t, r)
