@@ -160,7 +160,7 @@ func (w *world) halfAndHalf(t *testing.T) {
 		}
 		r = w.equalTables(t, r)
 	}
-	// A draining node passes nothing to a sibling that does not know what that is.
+	// A draining node passes its calls to the sibling of the other version.
 	one := w.Node(lab.Dallas1)
 	if _, err := one.Command("node", "drain", "--stay"); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func (w *world) halfAndHalf(t *testing.T) {
 		}
 		return err
 	})
-	recordOf(t, one, callID(t, pstnCall(t, one, acmeNumber, peer.Complete(0))))
+	recordOf(t, w.Node(lab.Dallas2), callID(t, pstnCall(t, one, acmeNumber, peer.Complete(0))))
 	if _, err := one.Command("node", "drain", "--undrain"); err != nil {
 		t.Fatal(err)
 	}
