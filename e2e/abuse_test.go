@@ -59,32 +59,15 @@ type stronghold struct {
 }
 
 var startFortress = sync.OnceValues(func() (*stronghold, error) {
+	n, err := loneNode("fortress", fortress, fortressDocument, "")
+	if err != nil {
+		return nil, err
+	}
 	l, err := network()
 	if err != nil {
 		return nil, err
 	}
-	a, err := authority()
-	if err != nil {
-		return nil, err
-	}
-	binary, err := tandemBinary()
-	if err != nil {
-		return nil, err
-	}
-	if err := l.Isolate(fortress); err != nil {
-		return nil, err
-	}
-	c, err := tandem.New(tandem.Config{
-		Lab: l, Name: "fortress", Binary: binary, Document: fill(fortressDocument), Places: []lab.Place{fortress}, Authority: a,
-	})
-	if err != nil {
-		return nil, err
-	}
-	shared.add(func() error { c.Stop(); return nil })
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	s := &stronghold{Node: c.Nodes[0]}
+	s := &stronghold{Node: n}
 	err = l.Namespace(fortress).Do(func() (err error) {
 		s.pbx, err = sim.StartPBX("fortress-pbx", fortPBX, sim.Answers(0, 20*time.Millisecond))
 		return err
@@ -93,7 +76,7 @@ var startFortress = sync.OnceValues(func() (*stronghold, error) {
 		return nil, err
 	}
 	shared.add(s.pbx.Close)
-	return s, poll(30*time.Second, s.Ready)
+	return s, nil
 })
 
 func theFortress(t testing.TB) *stronghold {

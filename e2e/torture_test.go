@@ -54,6 +54,13 @@ route_plans:
 
 // target starts the lonely node once.
 var target = sync.OnceValues(func() (*tandem.Node, error) {
+	// Every message comes from one address, which would be shut out after ten of them.
+	return loneNode("torture", lonely, lonelyDocument, "doors: {allow: [127.0.0.0/8, \"::1\"]}")
+})
+
+// loneNode starts a cluster of one node in a place without a way out, and waits
+// until it is ready.
+func loneNode(name string, at lab.Place, document, extra string) (*tandem.Node, error) {
 	l, err := network()
 	if err != nil {
 		return nil, err
@@ -66,14 +73,11 @@ var target = sync.OnceValues(func() (*tandem.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Isolate(lonely); err != nil {
+	if err := l.Isolate(at); err != nil {
 		return nil, err
 	}
 	c, err := tandem.New(tandem.Config{
-		Lab: l, Name: "torture", Binary: binary, Document: fill(lonelyDocument),
-		Places: []lab.Place{lonely}, Authority: a,
-		// Every message comes from one address, which would be shut out after ten of them.
-		Extra: "doors: {allow: [127.0.0.0/8, \"::1\"]}",
+		Lab: l, Name: name, Binary: binary, Document: fill(document), Places: []lab.Place{at}, Authority: a, Extra: extra,
 	})
 	if err != nil {
 		return nil, err
@@ -83,7 +87,7 @@ var target = sync.OnceValues(func() (*tandem.Node, error) {
 		return nil, err
 	}
 	return c.Nodes[0], poll(30*time.Second, c.Nodes[0].Ready)
-})
+}
 
 func theTarget(t testing.TB) *tandem.Node {
 	t.Helper()

@@ -60,6 +60,34 @@ func startKamailio(l *lab.Lab, place lab.Place, files func(dir string) map[strin
 	})
 }
 
+// proxyRoute is how a proxy begins with a request: what follows it gets those that
+// begin a dialog, and says where they go.
+const proxyRoute = `	if (!mf_process_maxfwd_header("10")) {
+		sl_send_reply("483", "Too Many Hops");
+		exit;
+	}
+	if (is_method("CANCEL")) {
+		if (t_check_trans()) t_relay();
+		exit;
+	}
+	if (has_totag()) {
+		if (loose_route()) {
+			t_relay();
+		} else if (is_method("ACK")) {
+			if (t_check_trans()) t_relay();
+		} else {
+			sl_send_reply("404", "Not here");
+		}
+		exit;
+	}
+	t_check_trans();
+	if (is_method("OPTIONS")) {
+		sl_send_reply("200", "OK");
+		exit;
+	}
+	record_route();
+`
+
 // edgeConfig is a transaction-stateful proxy with two fixed directions.
 const edgeConfig = `
 debug=1
@@ -88,31 +116,7 @@ modparam("rr", "enable_double_rr", 1)
 modparam("rr", "append_fromtag", 0)
 
 request_route {
-	if (!mf_process_maxfwd_header("10")) {
-		sl_send_reply("483", "Too Many Hops");
-		exit;
-	}
-	if (is_method("CANCEL")) {
-		if (t_check_trans()) t_relay();
-		exit;
-	}
-	if (has_totag()) {
-		if (loose_route()) {
-			t_relay();
-		} else if (is_method("ACK")) {
-			if (t_check_trans()) t_relay();
-		} else {
-			sl_send_reply("404", "Not here");
-		}
-		exit;
-	}
-	t_check_trans();
-	if (is_method("OPTIONS")) {
-		sl_send_reply("200", "OK");
-		exit;
-	}
-	record_route();
-	if (proto == TLS) {
+` + proxyRoute + `	if (proto == TLS) {
 		$du = "sip:@inside@";
 	} else {
 		$du = "sip:@outside@;transport=tls";

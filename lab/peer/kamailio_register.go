@@ -102,31 +102,7 @@ modparam("uac", "reg_retry_interval", 2)
 modparam("uac", "restore_mode", "none")
 
 request_route {
-	if (!mf_process_maxfwd_header("10")) {
-		sl_send_reply("483", "Too Many Hops");
-		exit;
-	}
-	if (is_method("CANCEL")) {
-		if (t_check_trans()) t_relay();
-		exit;
-	}
-	if (has_totag()) {
-		if (loose_route()) {
-			t_relay();
-		} else if (is_method("ACK")) {
-			if (t_check_trans()) t_relay();
-		} else {
-			sl_send_reply("404", "Not here");
-		}
-		exit;
-	}
-	t_check_trans();
-	if (is_method("OPTIONS")) {
-		sl_send_reply("200", "OK");
-		exit;
-	}
-	record_route();
-	$du = "sip:@inside@";
+` + proxyRoute + `	$du = "sip:@inside@";
 	if (!t_relay()) sl_reply_error();
 }
 `
