@@ -38,16 +38,7 @@ func (s *shut) RemoveBan(_ context.Context, o admin.BanRemoval) (admin.Ban, erro
 
 func TestBan(t *testing.T) {
 	backend := &shut{}
-	s, err := admin.New(admin.Settings{Network: "tcp", Address: "127.0.0.1:0", Backend: admin.Backend{Bans: backend}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	address := serveBackend(t, "", admin.Backend{Bans: backend})
 	const head = "PREFIX           REASON              BY    NODE   SINCE                 UNTIL                 BEFORE\n"
 	for _, c := range []struct {
 		args      string
@@ -64,12 +55,12 @@ func TestBan(t *testing.T) {
 		{"ban add 10.0.0.0/8 --reason x --for 25h", exitUsage, "", "24h"},
 		{"ban remove 198.51.100.9 --author noc", exitNotFound, "", "there is no ban of 198.51.100.9"},
 	} {
-		code, out, errs := tandem(t, append(strings.Fields(c.args), "--address", s.Addr().String())...)
+		code, out, errs := tandem(t, append(strings.Fields(c.args), "--address", address)...)
 		if code != c.code || out != c.out || !strings.Contains(errs, c.errs) {
 			t.Errorf("tandem %s: exit code %d\n%s%s", c.args, code, out, errs)
 		}
 	}
-	if code, _, errs := tandem(t, "ban", "add", "10.0.0.0/8", "--reason", "x", "--force", "--address", s.Addr().String()); code != exitOK || !backend.order.Force {
+	if code, _, errs := tandem(t, "ban", "add", "10.0.0.0/8", "--reason", "x", "--force", "--address", address); code != exitOK || !backend.order.Force {
 		t.Errorf("--force: exit code %d, %+v\n%s", code, backend.order, errs)
 	}
 	if backend.removal.Author != "noc" {

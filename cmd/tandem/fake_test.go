@@ -117,10 +117,15 @@ func (n *node) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 // serve starts an admin API over n and returns its address.
 func (n *node) serve(t *testing.T, token string) string {
 	t.Helper()
-	s, err := admin.New(admin.Settings{
-		Network: "tcp", Address: "127.0.0.1:0", Token: token,
-		Backend: admin.Backend{Nodes: n, Members: n, Limits: n, Accounts: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n},
+	return serveBackend(t, token, admin.Backend{
+		Nodes: n, Members: n, Limits: n, Accounts: n, Config: n, ConfigLog: n, Canaries: n, Vault: n, Knobs: n, Rescue: n, Calls: n, Explain: n,
 	})
+}
+
+// serveBackend starts an admin API until the end of the test and returns its address.
+func serveBackend(t *testing.T, token string, b admin.Backend) string {
+	t.Helper()
+	s, err := admin.New(admin.Settings{Network: "tcp", Address: "127.0.0.1:0", Token: token, Backend: b})
 	if err != nil {
 		t.Fatal(err)
 	}

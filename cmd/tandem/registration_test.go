@@ -64,16 +64,7 @@ func (r *registered) RemoveRegistration(_ context.Context, o admin.RegistrationR
 
 func TestRegistration(t *testing.T) {
 	backend := &registered{}
-	s, err := admin.New(admin.Settings{Network: "tcp", Address: "127.0.0.1:0", Backend: admin.Backend{Registrations: backend}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	address := serveBackend(t, "", admin.Backend{Registrations: backend})
 	for _, c := range []struct {
 		args string
 		code int
@@ -109,7 +100,7 @@ func TestRegistration(t *testing.T) {
 		{"registration remove sip:pbx@sip.example.com 00000000000000a1 --reason moved --author noc", exitOK, []string{"00000000000000a1"}, "can register again"},
 		{"registration remove sip:pbx@sip.example.com none", exitNotFound, nil, "nothing of sip:pbx@sip.example.com is registered"},
 	} {
-		code, out, errs := tandem(t, append(strings.Fields(c.args), "--address", s.Addr().String())...)
+		code, out, errs := tandem(t, append(strings.Fields(c.args), "--address", address)...)
 		if code != c.code || !strings.Contains(errs, c.errs) {
 			t.Errorf("tandem %s: exit code %d\n%s%s", c.args, code, out, errs)
 		}
