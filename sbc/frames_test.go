@@ -37,11 +37,12 @@ func FuzzEnvelope(f *testing.F) {
 
 func FuzzOpens(f *testing.F) {
 	f.Add(appendOpen(appendOpen(nil, b2bua.Open{Key: 1, CallHash: 2, Branch: 3, State: b2bua.OpenBegun}), b2bua.Open{State: b2bua.OpenClosed}))
+	f.Add(appendOpen(nil, b2bua.Open{Key: 1, State: b2bua.OpenParted}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
 		err := readOpens(b, func(o b2bua.Open) {
 			n++
-			if o.State < b2bua.OpenBegun || o.State > b2bua.OpenGiveUp {
+			if o.State < b2bua.OpenBegun || o.State > b2bua.OpenParted {
 				t.Fatalf("state %d", o.State)
 			}
 		})
