@@ -103,6 +103,9 @@ func (t *Table) addGroup(s *GroupSpec) {
 		AffinityHeader: s.Distribution.SessionAffinityHeader,
 		Timers:         compileTimers(s.Role, s.Timers),
 		AdvanceOn:      causesOr(s.AdvanceOn, defaultAdvanceOn()),
+		UserOnly:       s.Distribution.UserOnly,
+		SlowStart:      s.Distribution.SlowStart.or(0),
+		NeverAdvance:   Causes(s.NeverAdvance...),
 		HandoffOn:      causesOr(s.HandoffOn, defaultHandoffOn()),
 		PassiveCodes:   Causes(s.PassiveCodes...),
 		ExhaustedCode:  s.ExhaustedCode,
@@ -146,6 +149,8 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 		ServerName: s.ServerName,
 		Weight:     cmp.Or(s.Weight, 1),
 		Priority:   s.Priority,
+		LastResort: s.LastResort,
+		Direction:  s.Direction,
 		Disabled:   s.Disabled,
 		Limits:     compileLimits(s.Limits),
 	}
@@ -208,6 +213,7 @@ func compileTimers(role Role, s TimersSpec) Timers {
 		BTimer:        s.BTimer.or(defaultBTimer),
 		Progress:      s.Progress.or(defaultProgress),
 		MaxPDD:        s.MaxPDD.or(pdd),
+		Setup:         s.Setup.or(0),
 		Ring:          s.Ring.or(defaultRing),
 		RetryAfterMax: s.RetryAfterMax.or(defaultRetryAfterMax),
 	}

@@ -17,7 +17,10 @@ import (
 func TestDEC05_Defaults(t *testing.T) {
 	table := compile(t, testDocument())
 	in, out, carrier := table.Group("acme-in"), table.Group("acme-out"), table.Group("carrier-a")
-	want := Timers{4 * time.Second, 10 * time.Second, 15 * time.Second, 5 * time.Second, 30 * time.Second, 60 * time.Second}
+	want := Timers{
+		BTimer: 4 * time.Second, Progress: 10 * time.Second, MaxPDD: 15 * time.Second, HandoffReserve: 5 * time.Second,
+		Ring: 30 * time.Second, RetryAfterMax: 60 * time.Second,
+	}
 	if in.Timers != want {
 		t.Errorf("timers %+v, want %+v", in.Timers, want)
 	}

@@ -34,20 +34,53 @@ type GroupSpec struct {
 	Limits       LimitsSpec       `yaml:"limits,omitempty" json:"limits,omitzero"`
 	Timers       TimersSpec       `yaml:"timers,omitempty" json:"timers,omitzero"`
 	AdvanceOn    []int            `yaml:"advance_on,omitempty" json:"advance_on,omitempty"`       // finals that try the next member; default 408, 500, 502, 503, 504
+	NeverAdvance []int            `yaml:"never_advance,omitempty" json:"never_advance,omitempty"` // finals that end the hunt, whatever advance_on says
 	HandoffOn    []int            `yaml:"handoff_on,omitempty" json:"handoff_on,omitempty"`       // finals that allow a hand-off (DEC-04); default 408, 503
 	PassiveCodes []int            `yaml:"passive_codes,omitempty" json:"passive_codes,omitempty"` // call finals that count as evidence (DEC-11); default none
 	// ExhaustedCode is the final towards a provider after both sites were
 	// tried (DEC-06); default 503. Only for pstn-provider.
 	ExhaustedCode int           `yaml:"exhausted_code,omitempty" json:"exhausted_code,omitempty"`
-	MaxAttempts   int           `yaml:"max_attempts,omitempty" json:"max_attempts,omitempty"` // default: all members
+	MaxAttempts   int           `yaml:"max_attempts,omitempty" json:"max_attempts,omitempty"` // of this group in one call; default: all members
 	Numbering     NumberingSpec `yaml:"numbering,omitempty" json:"numbering,omitzero"`
+	Quality       *QualitySpec  `yaml:"quality,omitempty" json:"quality,omitempty"`         // what a member must achieve to get calls
+	Maintenance   []WindowSpec  `yaml:"maintenance,omitempty" json:"maintenance,omitempty"` // when members take no new calls
 	Members       []MemberSpec  `yaml:"members,omitempty" json:"members,omitempty"`
+}
+
+// QualitySpec takes a member out for a while whose calls do badly (D10).
+type QualitySpec struct {
+	MinAnswerRatio int      `yaml:"min_answer_ratio,omitempty" json:"min_answer_ratio,omitempty"` // percent of attempts that must be answered
+	MaxShortCalls  int      `yaml:"max_short_calls,omitempty" json:"max_short_calls,omitempty"`   // percent of answered calls that may be short
+	ShortCall      Duration `yaml:"short_call,omitempty" json:"short_call,omitempty"`             // what is short; default 6s
+	Window         Duration `yaml:"window,omitempty" json:"window,omitempty"`                     // how far back calls count; default 5m
+	MinSamples     int      `yaml:"min_samples,omitempty" json:"min_samples,omitempty"`           // fewer say nothing; default 50
+	Cooldown       Duration `yaml:"cooldown,omitempty" json:"cooldown,omitempty"`                 // for how long it is out; default 5m
+}
+
+// WindowSpec is a time of maintenance: once, from start to end, or on days of the
+// week from one time of day to another.
+type WindowSpec struct {
+	Start    string   `yaml:"start,omitempty" json:"start,omitempty"`       // RFC 3339
+	End      string   `yaml:"end,omitempty" json:"end,omitempty"`           // RFC 3339
+	Days     []string `yaml:"days,omitempty" json:"days,omitempty"`         // mon, tue, ...; none: every day
+	From     string   `yaml:"from,omitempty" json:"from,omitempty"`         // 02:00
+	To       string   `yaml:"to,omitempty" json:"to,omitempty"`             // 04:00; not after from: of the next day
+	Timezone string   `yaml:"timezone,omitempty" json:"timezone,omitempty"` // America/Chicago; default UTC
+	Members  []string `yaml:"members,omitempty" json:"members,omitempty"`   // ids; none: all of the group
+	Reason   string   `yaml:"reason,omitempty" json:"reason,omitempty"`
 }
 
 // DistributionSpec says how members are ordered. The default is load-balance.
 type DistributionSpec struct {
 	Method   Method        `yaml:"method,omitempty" json:"method,omitzero"`
 	Sessions SessionSource `yaml:"sessions,omitempty" json:"sessions,omitzero"` // what least-sessions counts; default max
+	// Key is what the methods hash and hash-mod go by: call-id, from, to,
+	// request-user, auth-user, source-ip, caller, called or header:NAME.
+	Key string `yaml:"key,omitempty" json:"key,omitempty"`
+	// UserOnly takes of From and To the user alone, without the host (K-21).
+	UserOnly bool `yaml:"user_only,omitempty" json:"user_only,omitempty"`
+	// SlowStart is how long a member that comes back gets less than its share.
+	SlowStart Duration `yaml:"slow_start,omitempty" json:"slow_start,omitempty"`
 	// SessionAffinityHeader names the header whose value keeps calls together:
 	// calls with the same value go to the same far end (R-10).
 	SessionAffinityHeader string `yaml:"session_affinity_header,omitempty" json:"session_affinity_header,omitempty"`
@@ -97,6 +130,7 @@ type TimersSpec struct {
 	Progress       Duration `yaml:"progress,omitempty" json:"progress,omitempty"`               // INVITE to 101-199; default 10s
 	MaxPDD         Duration `yaml:"max_pdd,omitempty" json:"max_pdd,omitempty"`                 // whole call to the first 18x or 2xx; default 15s for origination-customer, else off
 	HandoffReserve Duration `yaml:"handoff_reserve,omitempty" json:"handoff_reserve,omitempty"` // part of max_pdd kept for the peer site; default a third
+	Setup          Duration `yaml:"setup,omitempty" json:"setup,omitempty"`                     // what the members of one group may take together until one rings; default off
 	Ring           Duration `yaml:"ring,omitempty" json:"ring,omitempty"`                       // INVITE to answer once it rings (S-062); default 30s
 	RetryAfterMax  Duration `yaml:"retry_after_max,omitempty" json:"retry_after_max,omitempty"` // cap of a call's Retry-After (DEC-11); default 60s
 }
@@ -124,6 +158,9 @@ type MemberSpec struct {
 	ServerName   string            `yaml:"server_name,omitempty" json:"server_name,omitempty"`     // name in the far end's certificate; default the fqdn
 	Weight       int               `yaml:"weight,omitempty" json:"weight,omitempty"`               // default 1
 	Priority     int               `yaml:"priority,omitempty" json:"priority,omitempty" zero:"ok"` // lower first; default 0
+	LastResort   bool              `yaml:"last_resort,omitempty" json:"last_resort,omitempty"`     // tried when all others are out or have failed (K-21)
+	Direction    Direction         `yaml:"direction,omitempty" json:"direction,omitzero"`          // in, out or both
+	Group        string            `yaml:"group,omitempty" json:"group,omitempty"`                 // in place of an address: another group, whose members take this one's place
 	Disabled     bool              `yaml:"disabled,omitempty" json:"disabled,omitempty"`
 	Limits       LimitsSpec        `yaml:"limits,omitempty" json:"limits,omitzero"`
 	Account      *AccountSpec      `yaml:"account,omitempty" json:"account,omitempty"` // of a carrier: what it lets us log in with

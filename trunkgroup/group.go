@@ -14,21 +14,29 @@ type Group struct {
 	Members  []*Member // document order
 	Method   Method
 	Sessions SessionSource // what least-sessions goes by
+	// Key is what the method hashes; of methods that hash nothing, KeyNone.
+	Key      Key
+	UserOnly bool // of From and To (K-21)
+	// KeyHeader is the name of the header of KeyHeader.
+	KeyHeader string
+	SlowStart time.Duration // 0 = a member that comes back has its full share at once
 	// AffinityHeader names the header whose value keeps calls at one far end;
 	// empty = none does.
 	AffinityHeader string
 	Timers         Timers
 	AdvanceOn      CauseSet
+	NeverAdvance   CauseSet // stronger than AdvanceOn
 	HandoffOn      CauseSet
 	PassiveCodes   CauseSet
 	ExhaustedCode  int // 503 for providers unless configured, 0 for customers (DEC-06)
-	MaxAttempts    int // 0 = all members
+	MaxAttempts    int // of this group in one call; 0 = all members
 	Limits         Limits
 	Monitoring     Monitoring
 	Numbering      Numbering
 	Credentials    []Credential
-	ACL            *ACL   // nil admits everybody
-	Fraud          *Fraud // of the customer; nil when nothing is bounded
+	ACL            *ACL     // nil admits everybody
+	Fraud          *Fraud   // of the customer; nil when nothing is bounded
+	Quality        *Quality // nil demands nothing
 
 	sites map[string]*siteMembers
 	plan  *routePlan
@@ -58,6 +66,7 @@ type Timers struct {
 	Progress       time.Duration // attempt start to 101-199
 	MaxPDD         time.Duration // the caller's INVITE to the first 18x or 2xx relayed
 	HandoffReserve time.Duration // what the local hunt leaves of MaxPDD to the peer site
+	Setup          time.Duration // the first attempt in the group to the first progress of any
 	Ring           time.Duration // attempt start to the answer, once there is progress (S-062)
 	RetryAfterMax  time.Duration // the most that a call's Retry-After counts (DEC-11)
 }
@@ -92,7 +101,11 @@ type Member struct {
 	ServerName   string // TLS: the name that the certificate must have
 	Weight       int    // at least 1
 	Priority     int    // lower first
-	Disabled     bool   // by the document
+	LastResort   bool   // after all others, whatever its priority (K-21)
+	Direction    Direction
+	Nested       *Group   // whose members take this one's place; nil for most
+	Maintenance  []Window // when it takes no new calls
+	Disabled     bool     // by the document
 	Limits       Limits
 	Account      *Account // what it lets us log in with; nil for most
 }

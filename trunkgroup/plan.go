@@ -22,6 +22,11 @@ type Candidate struct {
 type Draw struct {
 	Turn   uint64 // the group's counter, one more for each call
 	Random uint64 // seed of this call
+	// Traits are what the methods that hash go by; nil has none, and such a method
+	// takes turns.
+	Traits *Traits
+	// Turns gives the turns of groups that stand in the group; nil: Turn.
+	Turns Turner
 	// Affinity is a hash of the value by which the call sticks to a far end, all
 	// nodes' the same; 0 = it has none. With it the method is least-sessions
 	//

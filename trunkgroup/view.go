@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 // View is the live facts beside a Table, as one node sees them. It is
 // immutable and swapped whole. Its slices go by Member.Index.
@@ -17,6 +20,14 @@ type View struct {
 	// Lapsed are the members that take no calls because our registration there has
 	// failed. Nil: none.
 	Lapsed []bool
+	// Barred says why a member gets no calls beside its state: quality. Nil, or
+	// empty: nothing does.
+	Barred []string
+	// Ramps are the shares, in percent, that members have of their own while they
+	// start slowly. Nil, or 0: the full share.
+	Ramps []uint8
+	// Latency is how long members take to answer a probe; nil, or 0: nobody knows.
+	Latency []time.Duration
 	// Registry knows the far ends of registration members; nil knows none.
 	Registry Registry
 	// Sessions counts the calls of far ends; nil counts none.
@@ -71,6 +82,8 @@ func (v *View) dialable(m *Member, panicking bool) string {
 		return s.String()
 	case v.Lapsed != nil && v.Lapsed[m.Index]:
 		return CauseNotRegistered
+	case v.Barred != nil && v.Barred[m.Index] != "":
+		return v.Barred[m.Index]
 	case m.Registration != nil:
 		return "" // each binding answers for itself
 	case len(v.Addrs[m.Index]) == 0:
