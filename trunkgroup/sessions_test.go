@@ -64,7 +64,7 @@ func roomsView(t testing.TB, table *Table, own counts, list ...*Binding) *View {
 
 // by what we count, by what was reported (unknown first), or by
 // the larger one.
-func TestR06_LeastSessions(t *testing.T) {
+func TestR06_R07_LeastSessions(t *testing.T) {
 	for _, c := range []struct {
 		source SessionSource
 		want   string
@@ -98,7 +98,7 @@ func TestR06_LeastSessionsOfMembersByAddress(t *testing.T) {
 
 // the remembered far end first; a value that nobody knows by
 // sessions, among equals by the value; without a value the group's own method.
-func TestR11_Affinity(t *testing.T) {
+func TestR10_R11_R12_R13_Affinity(t *testing.T) {
 	table := compile(t, roomsDocument(DistributionSpec{Method: LoadBalance, SessionAffinityHeader: "X-Room-Id"}))
 	m := table.Member("rooms/conf")
 	a, b, c := room("a", -1), room("b", -1), room("c", -1)

@@ -12,7 +12,7 @@ import (
 
 // what one node counts and remembers is known at all nodes, of
 // both sites; the calls of a node that is gone are gone, the assignments are not.
-func TestR14_CountsAndAffinityAreSharedByAllNodes(t *testing.T) {
+func TestR08_R09_R14_CountsAndAffinityAreSharedByAllNodes(t *testing.T) {
 	document := strings.Replace(registering(1), "    members:\n", "    distribution: {method: least-sessions, session_affinity_header: X-Room-Id}\n    members:\n", 1)
 	t.Cleanup(func() { probesEnd(t) })
 	boxes := newClusterOf(t, "127.88.41", document, 3)

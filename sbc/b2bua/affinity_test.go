@@ -118,7 +118,7 @@ func TestR08_SeatsFollowTheCall(t *testing.T) {
 
 // calls with one value go to one far end, however turns and
 // counts stand, and another group's same value is another one.
-func TestR11_RoomsStayTogether(t *testing.T) {
+func TestR11_R12_R23_RoomsStayTogether(t *testing.T) {
 	memory := sessions.NewMemory()
 	w, _ := roomWorld(t, "dal-1", "dallas", memory, rooms("dallas")...)
 	first := map[string]string{}
@@ -296,7 +296,7 @@ func TestR11_ARoomOfThePeerSite(t *testing.T) {
 
 // what is inside a dialog goes where the call is, whatever is remembered or
 // counted by then.
-func TestR15_InDialogStaysWithItsLeg(t *testing.T) {
+func TestR02_R15_InDialogStaysWithItsLeg(t *testing.T) {
 	memory := sessions.NewMemory()
 	w, _ := roomWorld(t, "dal-1", "dallas", memory, rooms("dallas")...)
 	addr, b := w.callRoom(1, "7")

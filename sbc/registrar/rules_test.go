@@ -199,7 +199,7 @@ func TestRFC3261_BadContacts(t *testing.T) {
 }
 
 // what a PBX reports of its sessions.
-func TestR06_SessionCount(t *testing.T) {
+func TestR06_R07_SessionCount(t *testing.T) {
 	for line, want := range map[string]int{
 		"": -1, "X-Session-Count: 17\r\n": 17, "X-SESSION-COUNT: 0\r\n": 0, "X-Session-Count: many\r\n": -1,
 		"X-Session-Count: -3\r\n": -1, "X-Session-Count: 99999999\r\n": -1,
