@@ -11,6 +11,7 @@ type Table struct {
 	sites       []string
 	peers       map[string][]string
 	numbers     *NumberIndex
+	bulk        *NumberTable // beside the document; nil when there is none
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
 	offers      map[string]Offer    // by realm
@@ -57,16 +58,6 @@ func (t *Table) Sites() []string { return t.sites }
 // PeerSites returns the sites that take over the calls of a site, in order of
 // preference.
 func (t *Table) PeerSites(site string) []string { return t.peers[site] }
-
-// MatchNumber returns the origination-customer group that owns the called
-// number, which is E.164 with its +, or nil. It does not allocate.
-func (t *Table) MatchNumber(e164 []byte) *Group {
-	owner, _, ok := t.numbers.Lookup(e164)
-	if !ok {
-		return nil
-	}
-	return t.groups[owner]
-}
 
 // ListsOrigins reports whether the document has a do-not-originate list.
 func (t *Table) ListsOrigins() bool { return t.dno.Len() > 0 }

@@ -1,0 +1,89 @@
+package trunkgroup
+
+// NumberMatch says who owns a called number, and by what.
+type NumberMatch struct {
+	Group   *Group
+	Pattern Pattern // zero for an expression
+	// Expression is the regular expression that matched, as the document writes
+	// it; empty for a pattern.
+	Expression string
+	// InTable tells that the pattern stands in the number table, not in the
+	// document.
+	InTable bool
+}
+
+// By names what matched, in words.
+func (m NumberMatch) By() string {
+	switch {
+	case m.Expression != "":
+		return m.Expression
+	case m.InTable:
+		return m.Pattern.String() + " of the number table"
+	}
+	return m.Pattern.String()
+}
+
+// FindNumber returns the origination-customer group that owns the called
+// number, which is E.164 with its +, and the pattern by which it does. It does
+// not allocate.
+func (t *Table) FindNumber(e164 []byte) (NumberMatch, bool) {
+	if owner, by, ok := t.numbers.Lookup(e164); ok {
+		return NumberMatch{Group: t.groups[owner], Pattern: by}, true
+	}
+	n, ok := pack(e164)
+	if !ok || t.bulk == nil {
+		return NumberMatch{}, false
+	}
+	var best NumberMatch
+	for p, group := range t.bulk.All() {
+		if g := t.byName[group]; g != nil && p.covers(n) {
+			best = NumberMatch{Group: g, Pattern: p, InTable: true}
+			if p.Kind == Exact {
+				break
+			}
+		}
+	}
+	return best, best.Group != nil
+}
+
+// MatchNumber returns the origination-customer group that owns the called
+// number, which is E.164 with its +, or nil. It does not allocate.
+func (t *Table) MatchNumber(e164 []byte) *Group {
+	m, _ := t.FindNumber(e164)
+	return m.Group
+}
+
+// WithNumbers returns the table with a number table beside its document: a
+// shallow copy that costs the same however many numbers there are. Rows of a
+// group that is missing, or has another role than origination-customer, own
+// nothing; Document.NumberConflicts tells of them. The version stays.
+func (t *Table) WithNumbers(n *NumberTable) *Table {
+	next := *t
+	next.bulk = n
+	return &next
+}
+
+// Numbers returns the number table beside the document, or nil.
+func (t *Table) Numbers() *NumberTable { return t.bulk }
+
+// NumberConflicts returns what is wrong between the document and a number
+// table: a pattern that both give to different groups, ranges of both that
+// overlap, and rows whose group is missing or no origination-customer.
+func (d *Document) NumberConflicts(n *NumberTable) Faults {
+	var faults Faults
+	roles := make(map[string]Role, len(d.TrunkGroups))
+	for i := range d.TrunkGroups {
+		roles[d.TrunkGroups[i].Name] = d.TrunkGroups[i].Role
+	}
+	for p, owner := range d.patterns() {
+		if group, ok := n.Get(p); ok && group != d.TrunkGroups[owner].Name {
+			faults.addf("trunk_groups["+d.TrunkGroups[owner].Name+"].numbers", "keep the number in one group", "%s stands in the number table for %s", p, group)
+		}
+	}
+	for group, rows := range n.Groups() {
+		if role, ok := roles[group]; !ok || role != OriginationCustomer {
+			faults.addf("number table", "move or remove these numbers first", "%d patterns belong to %q, which is no origination-customer group", rows, group)
+		}
+	}
+	return faults
+}
