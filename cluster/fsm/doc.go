@@ -1,5 +1,6 @@
 // Package fsm is the state machine that the nodes of a cluster replicate by
-// consensus: the cluster document, its revisions and who made them.
+// consensus: the cluster document, its revisions and who made them, and the number
+// table, its editions and who made them.
 //
 // # Purpose
 //
@@ -23,6 +24,29 @@
 //     with it everything after it: the state would differ from that of the nodes
 //     which understood. The machine is then halted, takes no snapshot, and the node
 //     must stop being ready until a later build replays the log.
+//
+// # Numbers
+//
+// The number table stands beside the document: millions of patterns, of which one
+// changes at a time. Its commands (all of one kind, see Numbers) carry what changes
+// and never the table. The state holds a persistent table, so a change costs what it
+// changes and readers of the old table keep it.
+//
+//   - The table has a version of its own, (generation, edition), which only rises by
+//     the rules of the document's. A change or an import may name the edition that its
+//     author saw.
+//   - What fits into one command is one change. More is an import: it is opened, gets
+//     its rows in numbered pieces, and is committed in one step, so that readers see all
+//     of it or nothing. An import is a branch of the table. What changes the table in the
+//     meantime changes the branches as well, in the same order on all nodes; who commits
+//     names the edition up to which he has seen such changes, and puts his own rows
+//     over them if he wants.
+//   - A piece that comes again is answered and not applied again; one that comes too
+//     early is refused.
+//   - An import whose last piece is older than ImportPatience is over as soon as another
+//     one is opened; of those, MaxImports can be open. Commit of one ends the others.
+//   - Whether a group exists is not asked here: it is the document that knows, and a row
+//     of a group that is not there owns nothing.
 //
 // # Bounds
 //
