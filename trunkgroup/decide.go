@@ -1,12 +1,42 @@
 package trunkgroup
 
+// Directions of a call, as records and explain have them.
+const (
+	Inbound  = "inbound"  // to a customer
+	Outbound = "outbound" // to the carriers
+)
+
+// Causes of a call that has nowhere to go, as records have them.
+const (
+	CauseNoRoute          = "NO_ROUTE"          // nobody owns the number, or no route leads there
+	CauseBadNumber        = "INVALID_NUMBER"    // the called number could not be read
+	CauseRegistrationOnly = "REGISTRATION_ONLY" // a user that may reach addresses of record asked for the PSTN
+)
+
 // Decision is where a table sends a call, whatever the states of members are.
 type Decision struct {
-	Direction string   // inbound or outbound; empty when nobody was identified
+	Direction string   // Inbound or Outbound; empty when nobody was identified
 	Ingress   *Group   // that the caller belongs to, or nil
-	Called    string   // E.164, as far as it could be read
+	Customer  *Group   // whose limits, timers and causes the call goes by; nil when nobody owns the number
+	Member    *Member  // called by its address of record, else nil
+	Called    string   // E.164, or the address of record; empty when it could not be read
+	RN        string   // routing number of a ported number that the route goes by, E.164
+	Groups    []*Group // to try, in order; the caller must not change the slice
 	Code      int      // final when there is no group to try, else 0
-	Groups    []*Group // to try, in order
+	Cause     string   // why, beside Code
+	Err       error    // why the called number could not be read
+}
+
+// NumberPolicy reads numbers the way groups write them; sbc/number has it. The
+// zero policy takes users as they are and knows of no ported number.
+type NumberPolicy struct {
+	// Normalise makes an E.164 number of the user of a URI.
+	Normalise func(n Numbering, user []byte) ([]byte, error)
+	// Code is the final response for an error of Normalise; with nil it is 404.
+	Code func(error) int
+	// Portability returns the routing number that a called user carries, and
+	// whether it was looked up at all (NUM-01).
+	Portability func(user []byte) (rn []byte, looked bool)
 }
 
 // Decide says where a table sends a call. It is Explain without the words and
@@ -18,8 +48,5 @@ func Decide(t *Table, q Query) Decision {
 	if !ok {
 		return Decision{Code: 401} // P-11
 	}
-	groups := e.route(match)
-	return Decision{
-		Direction: e.out.Direction, Ingress: t.Group(e.out.Ingress), Called: e.out.Called, Code: e.out.Code, Groups: groups,
-	}
+	return t.Route(match, e.q.Called, e.host, e.q.NumberPolicy)
 }

@@ -20,14 +20,8 @@ type Query struct {
 	Affinity string
 	Sticks   func(g *Group, value string) (affinity uint64, remembered string)
 	Draw     Draw
-	// Normalise makes an E.164 number of the called user; sbc/number has it.
-	// With nil the user is taken as it is.
-	Normalise func(n Numbering, user []byte) ([]byte, error)
-	// Code is the final response for an error of Normalise; with nil it is 404.
-	Code func(error) int
-	// Portability returns the routing number that a called user carries, and
-	// whether it was looked up at all (NUM-01); with nil no user carries one.
-	Portability func(user []byte) (rn []byte, looked bool)
+	// NumberPolicy reads the called number, and the routing number beside it.
+	NumberPolicy
 }
 
 // Step is one step of a decision, in words.
@@ -69,9 +63,8 @@ func Explain(t *Table, v *View, q Query) Explanation {
 		e.out.Code = 401 // P-11
 		return e.out
 	}
-	for _, g := range e.route(match) {
-		e.plan(g)
-	}
+	d := e.route(match)
+	e.plan(&d)
 	return e.out
 }
 

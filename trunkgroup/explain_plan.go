@@ -5,17 +5,31 @@ import (
 	"strings"
 )
 
-// plan tells the try-order of one group in this site, and which peer sites
-// could take the call over.
-func (e *explainer) plan(g *Group) {
+// plan tells the try-order of the call in this site.
+func (e *explainer) plan(d *Decision) {
+	course := Course{Table: e.t, View: e.v, Site: e.q.Site, Groups: d.Groups}
+	course.Plan(nil, e)
+}
+
+// Draw implements Caster.
+func (e *explainer) Draw(g *Group) Draw {
+	d := e.q.Draw
 	if e.q.Sticks != nil && e.q.Affinity != "" {
-		e.q.Draw.Affinity, e.q.Draw.Remembered = 0, ""
+		d.Affinity, d.Remembered = 0, ""
 		if g.AffinityHeader != "" {
-			e.q.Draw.Affinity, e.q.Draw.Remembered = e.q.Sticks(g, e.q.Affinity)
-			e.elsewhere(g)
+			d.Affinity, d.Remembered = e.q.Sticks(g, e.q.Affinity)
 		}
 	}
-	order := Plan(nil, g, e.q.Site, e.v, e.q.Draw)
+	return d
+}
+
+// Asks implements Caster: whether a node of the site is up is said beside it.
+func (e *explainer) Asks(string) bool { return true }
+
+// Planned implements Caster: it tells the try-order of one group in this site,
+// and which peer sites could take the call over.
+func (e *explainer) Planned(g *Group, d Draw, order []Candidate, _ bool) {
+	e.elsewhere(g, d.Remembered)
 	dialable := 0
 	for _, c := range order {
 		line := OrderLine{
@@ -38,7 +52,7 @@ func (e *explainer) plan(g *Group) {
 		}
 		e.out.Order = append(e.out.Order, line)
 	}
-	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g), dialable, len(order)-dialable)
+	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g, d), dialable, len(order)-dialable)
 	if e.v.Panic[e.q.Site] {
 		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
 	}
@@ -50,20 +64,20 @@ func (e *explainer) plan(g *Group) {
 }
 
 // elsewhere says when the far end that the call sticks to is at a peer site.
-func (e *explainer) elsewhere(g *Group) {
-	site := e.v.SiteOf(e.t, g, e.q.Draw.Remembered)
+func (e *explainer) elsewhere(g *Group, farEnd string) {
+	site := e.v.SiteOf(e.t, g, farEnd)
 	if site != "" && site != e.q.Site {
 		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
-			g.AffinityHeader, e.q.Draw.Remembered, site)
+			g.AffinityHeader, farEnd, site)
 	}
 }
 
 // method names what orders the members of a group for this call.
-func (e *explainer) method(g *Group) string {
+func (e *explainer) method(g *Group, d Draw) string {
 	switch {
-	case e.q.Draw.Remembered != "":
-		return fmt.Sprintf("%s, after %q, whom the value of %s was sent to", LeastSessions, e.q.Draw.Remembered, g.AffinityHeader)
-	case e.q.Draw.Affinity != 0:
+	case d.Remembered != "":
+		return fmt.Sprintf("%s, after %q, whom the value of %s was sent to", LeastSessions, d.Remembered, g.AffinityHeader)
+	case d.Affinity != 0:
 		return fmt.Sprintf("%s, since %s has a value", LeastSessions, g.AffinityHeader)
 	case g.AffinityHeader != "":
 		return fmt.Sprintf("%s, without %s", g.Method, g.AffinityHeader)

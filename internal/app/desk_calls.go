@@ -114,7 +114,7 @@ func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanat
 	}
 	query := trunkgroup.Query{
 		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, realmOf(board.Table, q.Called), d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
-		Normalise: number.Normalise, Code: number.Code, Portability: number.Portability,
+		NumberPolicy: number.Policy(),
 	}
 	query.Affinity, query.Sticks = q.Affinity, d.app.sticks
 	if sites := board.Table.Sites(); !slices.Contains(sites, query.Site) {

@@ -239,7 +239,7 @@ func TestAbuse25_SIPSKeepsTLS(t *testing.T) {
 	by(w, trunkgroup.TLS)
 	w.none(pbx1Addr, "INVITE")
 	w.none(pbx2Addr, "INVITE")
-	if r := w.records; len(r) != 1 || len(r[0].Attempts) == 0 || r[0].Attempts[0].Cause != causeInsecure {
+	if r := w.records; len(r) != 1 || len(r[0].Attempts) == 0 || r[0].Attempts[0].Cause != trunkgroup.CauseInsecure {
 		t.Errorf("records %+v", r)
 	}
 	doc.TrunkGroups[0].Members[1].Transport = trunkgroup.TLS

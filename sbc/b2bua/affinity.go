@@ -81,40 +81,26 @@ func valueOf(m *sip.Message, name string) (value []byte) {
 	return value
 }
 
-// plan fills in the try-order: each group's by its distribution, the groups in
-// order.
-func (c *Call) plan(table *trunkgroup.Table, groups []*trunkgroup.Group, view *trunkgroup.View) {
-	for _, g := range groups {
-		d := trunkgroup.Draw{Turn: c.s.env.Turn(g), Random: c.s.env.Random()}
-		k, sticks := c.affinity(g, &d)
-		begin := len(c.cands)
-		c.cands = trunkgroup.Plan(c.cands, g, c.s.cfg.Site, view, d)
-		if !sticks {
-			continue
-		}
-		c.sticks = append(c.sticks, k)
-		if len(groups) == 1 && c.livesAtPeer(table, view, g, d.Remembered) {
-			c.peerFirst = true
-			continue
-		}
-		for i := begin; i < len(c.cands); i++ {
-			if c.cands[i].Dialable {
-				c.remember(k, &c.cands[i])
-				break
-			}
-		}
-	}
+// plan fills in the try-order.
+func (c *Call) plan(course *trunkgroup.Course) {
+	var peer string
+	c.cands, peer = course.Plan(c.cands, c)
+	c.peerFirst = peer != ""
 }
 
-// livesAtPeer tells whether the far end that a call sticks to takes the calls of
-// a peer site of which a node is up: then that site is asked first, and the
-// members here are tried when it cannot take the call.
-func (c *Call) livesAtPeer(table *trunkgroup.Table, view *trunkgroup.View, g *trunkgroup.Group, farEnd string) bool {
-	if farEnd == "" || c.token.yes {
-		return false
+// Draw implements trunkgroup.Caster.
+func (c *Call) Draw(g *trunkgroup.Group) trunkgroup.Draw {
+	d := trunkgroup.Draw{Turn: c.s.env.Turn(g), Random: c.s.env.Random()}
+	if k, sticks := c.affinity(g, &d); sticks {
+		c.sticks = append(c.sticks, k)
 	}
-	site := view.SiteOf(table, g, farEnd)
-	if site == "" || site == c.s.cfg.Site {
+	return d
+}
+
+// Asks implements trunkgroup.Caster: a call that a peer handed over is handed to
+// nobody else.
+func (c *Call) Asks(site string) bool {
+	if c.token.yes {
 		return false
 	}
 	for _, p := range c.s.env.Peers() {
@@ -123,6 +109,21 @@ func (c *Call) livesAtPeer(table *trunkgroup.Table, view *trunkgroup.View, g *tr
 		}
 	}
 	return false
+}
+
+// Planned implements trunkgroup.Caster: the first far end in the order is the one
+// that calls of the same affinity value go to, unless a peer site has theirs.
+func (c *Call) Planned(g *trunkgroup.Group, d trunkgroup.Draw, part []trunkgroup.Candidate, peerFirst bool) {
+	if d.Affinity == 0 || peerFirst {
+		return
+	}
+	k := c.sticks[len(c.sticks)-1]
+	for i := range part {
+		if part[i].Dialable {
+			c.remember(k, &part[i])
+			return
+		}
+	}
 }
 
 // remember keeps the far end of a candidate for the calls to come.

@@ -131,7 +131,7 @@ func TestP29_WhoMayOnlyRegisterCallsNobodyOutside(t *testing.T) {
 	w.authorizedFor("rooms", invite{called: "+13105550123", body: offer, host: strangerAddr, branch: "z9hG4bKr"}, "sip:+13105550123@203.0.113.1", invite.String)
 	w.take(strangerAddr, "SIP/2.0 403")
 	w.none(carrierAddr, "INVITE")
-	if r := w.records[0]; r.HangupCause != causeRegistrationOnly || r.Customer != "acme-rooms" {
+	if r := w.records[0]; r.HangupCause != trunkgroup.CauseRegistrationOnly || r.Customer != "acme-rooms" {
 		t.Errorf("record %+v", r)
 	}
 	call := toConference(strangerAddr, offer)

@@ -122,6 +122,18 @@ const (
 	outbound
 )
 
+// directionOf reads the word of a decision; a call that nobody was found for has
+// none.
+func directionOf(word string) direction {
+	switch word {
+	case trunkgroup.Inbound:
+		return inbound
+	case trunkgroup.Outbound:
+		return outbound
+	}
+	return 0
+}
+
 func (d direction) String() string {
 	if d == outbound {
 		return "outbound"

@@ -18,10 +18,7 @@ func emergencyUser(g *trunkgroup.Group, prefix string, user []byte) bool {
 	if g == nil || !endsLikeEmergency(user) {
 		return false
 	}
-	if rest, ok := bytes.CutPrefix(user, []byte(prefix)); ok && len(rest) > 0 {
-		user = rest
-	}
-	e164, err := number.Normalise(g.Numbering, user)
+	e164, err := number.Normalise(g.Numbering, trunkgroup.BehindPrefix(user, prefix))
 	return err == nil && trunkgroup.EmergencyNumber(e164)
 }
 

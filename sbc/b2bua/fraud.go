@@ -1,8 +1,6 @@
 package b2bua
 
 import (
-	"bytes"
-
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -53,10 +51,7 @@ func dialled(m *sip.Message, table *trunkgroup.Table, who *caller) ([]byte, bool
 	if err != nil {
 		return nil, false
 	}
-	user := uri.User
-	if rest, ok := bytes.CutPrefix(user, []byte(who.prefix)); ok && len(rest) > 0 {
-		user = rest
-	}
+	user := trunkgroup.BehindPrefix(uri.User, who.prefix)
 	if who.provider != nil { // a source of both roles (DEC-18)
 		if e164, err := number.Normalise(who.provider.Numbering, user); err == nil && table.MatchNumber(e164) != nil {
 			return nil, false

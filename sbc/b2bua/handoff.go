@@ -283,35 +283,3 @@ func (c *Call) siteOf(node string) string {
 	}
 	return "unknown"
 }
-
-// routeHandedOver finds the groups of a call that a peer handed to us. Its
-// group is believed by name; a name that this revision does not have is matched
-// again by called number, else refused (DEC-07).
-func (c *Call) routeHandedOver(table *trunkgroup.Table) []*trunkgroup.Group {
-	c.called = c.token.Called
-	c.customer = table.Group(c.token.Group)
-	c.dir = inbound
-	if c.token.Direction == outbound.String() {
-		c.dir = outbound
-	}
-	c.s.env.Count(Event{
-		Kind: EventHandoff, Direction: c.dir.String(), From: c.siteOf(c.peer), To: c.s.cfg.Site, Group: c.customer,
-		Reason: "peer", Result: "received",
-	})
-	if c.customer == nil && c.dir == inbound {
-		c.customer = table.MatchNumber([]byte(c.called))
-	}
-	if c.customer == nil {
-		c.fail(503, causeNoRoute)
-		return nil
-	}
-	if c.dir == inbound {
-		return []*trunkgroup.Group{c.customer}
-	}
-	groups := table.Providers(c.customer, []byte(c.called))
-	if len(groups) == 0 {
-		c.fail(503, causeNoRoute)
-		return nil
-	}
-	return groups
-}

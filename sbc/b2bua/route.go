@@ -1,7 +1,6 @@
 package b2bua
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/hunt"
@@ -20,7 +19,7 @@ func (c *Call) route(who caller) {
 	}
 	uri, err := sip.ParseURI(c.msg.RequestURI())
 	if err != nil {
-		c.fail(416, causeBadNumber)
+		c.fail(416, trunkgroup.CauseBadNumber)
 		return
 	}
 	if who.provider != nil || c.token.yes {
@@ -29,76 +28,23 @@ func (c *Call) route(who caller) {
 	c.calledRaw = string(uri.User)
 	c.callerRaw = callerNumber(c.msg)
 	c.ani = who.ani
-	var groups []*trunkgroup.Group
-	if c.token.yes {
-		groups = c.routeHandedOver(table)
-	} else {
-		groups = c.routeNew(table, who, uri)
-	}
-	if c.phase != hunting || groups == nil {
+	groups := c.decide(table, who, uri)
+	if groups == nil {
 		return
 	}
 	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
-	c.plan(table, groups, view)
-	c.keepSecure()
+	course := trunkgroup.Course{Table: table, View: view, Site: c.s.cfg.Site, Groups: groups, Secure: uri.Scheme == "sips"}
+	c.plan(&course)
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true
-	c.seq = hunt.New(c.huntConfig(table, groups), c.times.start)
+	c.seq = hunt.New(c.huntConfig(&course), c.times.start)
 	c.do(c.seq.Start(c.s.now))
 }
 
-// routeNew matches a caller's call: a carrier's by the called number, a
-// customer's by the route plan. A source that is both is inbound when the
-// number belongs to a customer here (DEC-18).
-func (c *Call) routeNew(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
-	user := uri.User
-	if rest, ok := bytes.CutPrefix(user, []byte(who.prefix)); ok && len(rest) > 0 {
-		user = rest // the source's tech prefix (P-28)
-	}
-	if who.provider != nil {
-		if e164, err := number.Normalise(who.provider.Numbering, user); err == nil {
-			if g := table.MatchNumber(e164); g != nil {
-				c.dir, c.ingress, c.customer, c.called = inbound, who.provider, g, string(e164)
-				return []*trunkgroup.Group{g}
-			}
-		}
-		if who.customer == nil {
-			c.dir, c.ingress = inbound, who.provider
-			c.fail(404, causeNoRoute)
-			return nil
-		}
-	}
-	return c.routeCustomer(table, who.customer, uri, user)
-}
-
-// routeOutbound finds the carriers of a customer's call, by the dialled number
-// or, once that was looked up for porting, by its routing number (NUM-01).
-func (c *Call) routeOutbound(table *trunkgroup.Table, customer *trunkgroup.Group, user []byte) []*trunkgroup.Group {
-	c.dir, c.ingress, c.customer = outbound, customer, customer
-	e164, err := number.Normalise(customer.Numbering, user)
-	if err != nil {
-		c.fail(number.Code(err), causeBadNumber)
-		return nil
-	}
-	c.called = string(e164)
-	by := e164
-	if rn, looked := number.Portability(user); looked && len(rn) > 0 {
-		if e164, err := number.Normalise(customer.Numbering, rn); err == nil {
-			by, c.rn = e164, string(e164)
-		}
-	}
-	groups := table.Providers(customer, by)
-	if len(groups) == 0 {
-		c.fail(404, causeNoRoute)
-		return nil
-	}
-	return groups
-}
-
 // huntConfig says how the sequence engine goes through the try-order.
-func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) hunt.Config {
+func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
 	cfg := hunt.Config{
 		Targets:   make([]hunt.Target, len(c.cands)),
 		Ring:      c.customer.Timers.Ring,
@@ -113,7 +59,7 @@ func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) h
 			BTimer: t.BTimer, Progress: t.Progress, AdvanceOn: cand.Member.Group.AdvanceOn,
 		}
 	}
-	for _, g := range groups {
+	for _, g := range course.Groups {
 		cfg.MaxAttempts = max(cfg.MaxAttempts, g.MaxAttempts)
 	}
 	if c.dir == inbound && c.ingress != nil {
@@ -124,24 +70,34 @@ func (c *Call) huntConfig(table *trunkgroup.Table, groups []*trunkgroup.Group) h
 		cfg.Exhausted = 0
 		return cfg
 	}
-	if c.peerCouldTake(table, groups) {
+	if course.HandsOff() {
 		cfg.Handoff, cfg.PeerFirst = true, c.peerFirst
 		cfg.HandoffReserve = c.customer.Timers.HandoffReserve
 	}
 	return cfg
 }
 
-// peerCouldTake tells whether a peer site has members for this call. Only
-// configuration may say no: what gossip knows is no judge (DEC-04).
-func (c *Call) peerCouldTake(table *trunkgroup.Table, groups []*trunkgroup.Group) bool {
-	for _, site := range table.PeerSites(c.s.cfg.Site) {
-		for _, g := range groups {
-			if len(g.At(site)) > 0 {
-				return true
-			}
-		}
+// decide says where the call goes, and gives it its final response when there
+// is no group to try.
+func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
+	var d trunkgroup.Decision
+	if c.token.yes {
+		d = table.RouteHandedOver(c.token.Group, c.token.Direction, c.token.Called)
+	} else {
+		match := trunkgroup.SourceMatch{Provider: who.provider, Customer: who.customer, Prefix: who.prefix}
+		d = table.Route(match, uri.User, uri.Host, number.Policy())
 	}
-	return false
+	c.dir, c.ingress, c.customer, c.called, c.rn = directionOf(d.Direction), d.Ingress, d.Customer, d.Called, d.RN
+	if c.token.yes {
+		c.s.env.Count(Event{
+			Kind: EventHandoff, Direction: d.Direction, From: c.siteOf(c.peer), To: c.s.cfg.Site, Group: table.Group(c.token.Group),
+			Reason: "peer", Result: "received",
+		})
+	}
+	if d.Groups == nil {
+		c.fail(d.Code, d.Cause)
+	}
+	return d.Groups
 }
 
 // callerNumber is the number in the caller's From, for the record.
@@ -152,8 +108,6 @@ func callerNumber(m *sip.Message) string {
 
 // The causes that this package gives; the sequence engine has its own.
 const (
-	causeNoRoute   = "NO_ROUTE"
-	causeBadNumber = "INVALID_NUMBER"
 	causeNoConfig  = "NO_CONFIGURATION"
 	causeNoAck     = "NO_ACK"
 	causeMaxTime   = "MAX_DURATION"

@@ -31,6 +31,12 @@ const (
 	maxUser   = 64 // characters of a user, tech prefix included
 )
 
+// Policy returns the ways of this package to read numbers, for those who route
+// by them.
+func Policy() trunkgroup.NumberPolicy {
+	return trunkgroup.NumberPolicy{Normalise: Normalise, Code: Code, Portability: Portability}
+}
+
 // Normalise returns the user of a URI as an E.164 number with its plus. See
 // AppendE164.
 func Normalise(policy trunkgroup.Numbering, user []byte) ([]byte, error) {

@@ -1,0 +1,89 @@
+package trunkgroup
+
+// CauseInsecure is the cause of a far end that is not reached over TLS, for a
+// call to a sips address.
+const CauseInsecure = "insecure"
+
+// Caster says what one call brings into the plans of its groups.
+type Caster interface {
+	// Draw returns what chance and turn give to the call in a group, and what it
+	// sticks by there. It is asked once for each group, in order.
+	Draw(g *Group) Draw
+	// Asks tells whether the call may be handed to a site and a node of it is up.
+	Asks(site string) bool
+	// Planned shows what was planned in one group, and whether a peer site is
+	// asked before it.
+	Planned(g *Group, d Draw, part []Candidate, peerFirst bool)
+}
+
+// Course is what a call is planned from.
+type Course struct {
+	Table  *Table
+	View   *View
+	Site   string // where it is dialled from
+	Groups []*Group
+	// Secure: it is to a sips address, and goes by TLS on every hop (RFC 3261
+	// 26.2.2, RFC 5630 3.1).
+	Secure bool
+}
+
+// Plan appends the whole try-order of the call to dst: each group's by its
+// distribution, the groups in order. PeerFirst names the site that is asked
+// before all of them, since the far end that the call sticks to takes the calls
+// of that site; its own members are tried when that site cannot take the call.
+// Calls and Explain both ask it.
+func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst string) {
+	for _, g := range c.Groups {
+		d := by.Draw(g)
+		begin := len(dst)
+		dst = Plan(dst, g, c.Site, c.View, d)
+		if c.Secure {
+			keepSecure(dst[begin:])
+		}
+		if len(c.Groups) == 1 {
+			peerFirst = c.elsewhere(g, d.Remembered, by)
+		}
+		by.Planned(g, d, dst[begin:], peerFirst != "")
+	}
+	return dst, peerFirst
+}
+
+// elsewhere returns the peer site that takes the calls of the far end which a
+// call sticks to, when it can be asked.
+func (c *Course) elsewhere(g *Group, farEnd string, by Caster) string {
+	if farEnd == "" {
+		return ""
+	}
+	site := c.View.SiteOf(c.Table, g, farEnd)
+	if site == "" || site == c.Site || !by.Asks(site) {
+		return ""
+	}
+	return site
+}
+
+// HandsOff tells whether a peer site has members for this call. Only
+// configuration may say no: what nodes know of each other is no judge (DEC-04).
+func (c *Course) HandsOff() bool {
+	for _, site := range c.Table.PeerSites(c.Site) {
+		for _, g := range c.Groups {
+			if len(g.At(site)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keepSecure takes the far ends without TLS out of a try-order.
+func keepSecure(part []Candidate) {
+	for i := range part {
+		c := &part[i]
+		t := c.Member.Transport
+		if c.Binding != nil {
+			t = c.Binding.Transport
+		}
+		if c.Dialable && !t.Secure() {
+			c.Dialable, c.Cause = false, CauseInsecure
+		}
+	}
+}
