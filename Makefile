@@ -46,10 +46,12 @@ bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
 	@go test -run '^$$' -bench BindingsOfFourNodes -benchtime 100000x ./internal/app
 	@go run ./bench
+	@go run ./bench/spread
 
 bench-short: packages ## every benchmark and one quick pass of the measurements, so that none can rot
 	@$(STAGE) benchmarks 3 go test -run '^$$' -bench . -benchtime 10x -benchmem ./...
 	@$(STAGE) bench 3 go run ./bench -short
+	@$(STAGE) spread 1 go run ./bench/spread -keys 5000
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 4 tools/fuzz
