@@ -190,7 +190,7 @@ func (m *Monitor) assign(now time.Time) {
 
 // mine says whether this node probes a member: DEC-13, only nodes of the member's own site, one of them.
 func (m *Monitor) mine(member *trunkgroup.Member) bool {
-	return member.Group.Monitoring.Enabled && !member.Disabled && member.Site == m.cfg.Site &&
+	return member.Group.Monitoring.Enabled && !member.Disabled && member.Direction != trunkgroup.DirectionIn && member.Site == m.cfg.Site &&
 		verdict.Owner(m.nodes, member.Site, member.Key) == m.cfg.Node
 }
 

@@ -131,6 +131,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 	t.addCredentials(g, s.Credentials)
 	for i := range s.Members {
 		t.addMember(g, &s.Members[i])
+		g.Members[i].Maintenance = windowsOf(s.Maintenance, s.Members[i].ID)
 	}
 	for _, at := range g.sites {
 		at.ranked = slices.Clone(at.members)
@@ -170,6 +171,9 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 	t.members = append(t.members, m)
 	t.byKey[m.Key] = m
 	g.Members = append(g.Members, m)
+	if m.Direction == DirectionIn {
+		return // it stands in no site where calls could go to it
+	}
 	for _, site := range sites {
 		at := g.sites[site]
 		if at == nil {
@@ -254,7 +258,7 @@ func (s *GroupSpec) tuples() []sourceRef {
 	for i, m := range s.Members {
 		transport := cmp.Or(m.Transport, UDP)
 		addr, err := parseAddress(m.Address, transport)
-		if m.Address == "" || err != nil {
+		if m.Address == "" || err != nil || m.Direction == DirectionOut {
 			continue
 		}
 		t := sourceTuple{network: netip.PrefixFrom(addr.Addr(), addr.Addr().BitLen()), transport: transport}

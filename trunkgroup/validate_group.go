@@ -32,6 +32,7 @@ func (v *validator) groups() {
 		v.numbering(path+".numbering", &g.Numbering)
 		v.distribution(path+".distribution", &g.Distribution)
 		v.members(path, g)
+		v.maintenance(path+".maintenance", g)
 		if g.RoutePlan != "" && !v.plans[g.RoutePlan] {
 			v.faults.addf(path+".route_plan", Suggest(g.RoutePlan, v.planNames()), "there is no route plan %q", g.RoutePlan)
 		}
@@ -55,6 +56,8 @@ func (v *validator) role(path string, g *GroupSpec) {
 		v.refuse(len(g.Members) > 0, path+".members", g.Role, "put it into the customer's origination-customer group")
 		v.refuse(g.Distribution != (DistributionSpec{}), path+".distribution", g.Role, "take it out")
 		v.refuse(g.Monitoring.Profile != "", path+".monitoring", g.Role, "take it out")
+		v.refuse(len(g.Maintenance) > 0, path+".maintenance", g.Role, "it has no members; take it out")
+		v.refuse(g.Quality != nil, path+".quality", g.Role, "it is for who is called; take it out")
 		if len(g.Sources) == 0 && len(g.Credentials) == 0 {
 			v.faults.add(path, "no caller can be known as this customer", "add sources or credentials")
 		}

@@ -39,6 +39,7 @@ func (v *validator) members(group string, g *GroupSpec) {
 		v.rank(path+".priority", m.Priority)
 		v.memberLimits(path+".limits", &m.Limits)
 		v.account(path, g, m)
+		v.direction(path, g, m)
 	}
 }
 

@@ -62,7 +62,7 @@ func NewView(t *Table) *View {
 		switch {
 		case m.Disabled:
 			v.States[i] = Disabled
-		case !m.Group.Monitoring.Enabled || m.Registration != nil:
+		case !m.Group.Monitoring.Enabled || m.Registration != nil || m.Direction == DirectionIn:
 			v.States[i] = Active
 		}
 		if m.Addr.IsValid() {

@@ -26,6 +26,7 @@ type Status struct {
 	Member *trunkgroup.Member
 	State  trunkgroup.State // as calls see it: the operator's word first
 	Since  time.Time        // zero when nobody knows
+	Until  time.Time        // when that ends by itself; zero when it does not, or nobody knows
 	Reason string
 	Knob   Knob // the operator's word about the member or its site; its Member is empty when there is none
 	Weight Knob // the operator's word about its weight, the same
@@ -106,6 +107,7 @@ func Build(in Input) *Board {
 		s := &b.Members[i]
 		b.View.Addrs[i] = s.addrs(b.View.Panic[s.Member.Site], b.View.Addrs[i], &in)
 		b.lapse(&in, s)
+		b.maintain(in.Now, s)
 		s.overrule(&in, b.Drained)
 		b.View.States[i] = s.State
 		if s.Weight.Member != "" {
@@ -121,6 +123,9 @@ func (b *Board) status(in *Input, m *trunkgroup.Member) Status {
 	switch {
 	case m.Registration != nil:
 		s.State, s.Reason = trunkgroup.Active, "registers"
+		return s
+	case m.Direction == trunkgroup.DirectionIn:
+		s.State, s.Reason = trunkgroup.Active, "only calls in"
 		return s
 	case !m.Group.Monitoring.Enabled:
 		s.State, s.Reason = trunkgroup.Active, "not monitored"
@@ -250,10 +255,7 @@ func (b *Board) panicking(in *Input, site string) bool {
 	members := 0
 	for i := range b.Members {
 		s := &b.Members[i]
-		if s.Member.Site != site || s.Member.Disabled {
-			continue
-		}
-		if knob, ok := in.knob(s.Member.Key); ok && knob.State == trunkgroup.AdminDisabled {
+		if s.Member.Site != site || s.outOfUse(in) {
 			continue
 		}
 		members++
@@ -303,7 +305,7 @@ func (s *Status) overrule(in *Input, drained map[string]Knob) {
 		s.Weight = weight
 	}
 	if ok {
-		s.Knob, s.Since = knob, knob.Set
+		s.Knob, s.Since, s.Until = knob, knob.Set, knob.Expires
 		s.Reason = cmp.Or(knob.Reason, "no reason given")
 		s.State = trunkgroup.Draining
 		if knob.State == trunkgroup.AdminDisabled {
@@ -311,6 +313,6 @@ func (s *Status) overrule(in *Input, drained map[string]Knob) {
 		}
 	}
 	if s.Member.Disabled {
-		s.State, s.Since, s.Reason = trunkgroup.Disabled, time.Time{}, "by the document"
+		s.State, s.Since, s.Until, s.Reason = trunkgroup.Disabled, time.Time{}, time.Time{}, "by the document"
 	}
 }
