@@ -77,7 +77,7 @@ func (m *Monitor) input(now time.Time) verdict.Input {
 	return verdict.Input{
 		Now: now, Table: m.table, Nodes: m.nodes, Store: m.store, Knobs: m.knobs, Addrs: m.cfg.Resolve,
 		Carriers: m.cfg.Carriers, Lapsed: m.cfg.Lapsed, Registry: m.cfg.Registry, Sessions: m.cfg.Sessions,
-		Suspect: m.suspect, PanicShare: m.cfg.PanicShare,
+		Suspect: m.suspect, PanicShare: m.cfg.PanicShare, Ramps: m.ramps,
 	}
 }
 
@@ -89,6 +89,7 @@ func (m *Monitor) build(now time.Time) {
 	}
 	old := m.board
 	m.board = verdict.Build(m.input(now))
+	m.ramps.Follow(now, m.board)
 	for _, site := range m.table.Sites() {
 		was := old != nil && old.View.Panic[site]
 		if is := m.board.View.Panic[site]; is != was {
@@ -99,7 +100,9 @@ func (m *Monitor) build(now time.Time) {
 			}
 		}
 	}
-	if old == nil || old.Table != m.table || !sameView(old.View, m.board.View) || !maps.Equal(old.Drained, m.board.Drained) {
+	if s := m.shown; s == nil || s.Table != m.table || !sameView(s.View, m.board.View) || !sameLatency(s.View, m.board.View, m.table) ||
+		!maps.Equal(s.Drained, m.board.Drained) {
+		m.shown = m.board
 		m.cfg.OnBoard(m.board)
 	}
 }
@@ -107,5 +110,5 @@ func (m *Monitor) build(now time.Time) {
 // sameView says whether two views of one table plan calls alike.
 func sameView(a, b *trunkgroup.View) bool {
 	return slices.Equal(a.States, b.States) && slices.Equal(a.Weights, b.Weights) && maps.Equal(a.Panic, b.Panic) &&
-		slices.Equal(a.Lapsed, b.Lapsed) && slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
+		slices.Equal(a.Lapsed, b.Lapsed) && slices.Equal(a.Ramps, b.Ramps) && slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
 }

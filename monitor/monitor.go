@@ -34,6 +34,8 @@ type Monitor struct {
 	peersUp bool
 	store   *verdict.Store
 	knobs   *verdict.Knobs
+	ramps   *verdict.Ramps
+	shown   *verdict.Board // the board that calls are planned with
 	own     map[verdict.Key]*ownTarget
 	groups  map[string]*ownGroup
 	suspect map[verdict.Key]verdict.Held
@@ -57,6 +59,7 @@ func New(cfg Config) (*Monitor, error) {
 		wake:     make(chan struct{}, 1),
 		store:    verdict.NewStore(),
 		knobs:    verdict.NewKnobs(),
+		ramps:    verdict.NewRamps(),
 		own:      make(map[verdict.Key]*ownTarget),
 		groups:   make(map[string]*ownGroup),
 		nodes:    []verdict.Node{{Name: cfg.Node, Site: cfg.Site}},
@@ -207,7 +210,7 @@ func (m *Monitor) inherit(now time.Time, key verdict.Key, a *prober.Assignment) 
 	if held == nil {
 		return
 	}
-	a.Inherit, a.Reason, a.Since = held.State, held.Reason, held.Since()
+	a.Inherit, a.Reason, a.Since, a.Latency = held.State, held.Reason, held.Since(), held.Latency
 	if held.OutAge > 0 {
 		a.Out = held.Received.Add(-held.OutAge)
 	}

@@ -114,7 +114,7 @@ func (m *Monitor) record(key verdict.Key, u prober.Update) verdict.Record {
 	r := verdict.Record{
 		Key: key, Node: m.cfg.Node, Boot: m.cfg.Boot, Seq: m.seq,
 		State: h.State(), Age: u.At.Sub(h.Since()), Reason: h.Reason(), Changes: uint64(h.Changes()),
-		Kind: probe.Kind, Code: probe.Code, RTT: probe.RTT,
+		Kind: probe.Kind, Code: probe.Code, RTT: probe.RTT, Latency: h.Latency(), Flaps: h.Flaps(u.At),
 	}
 	if !probed.IsZero() {
 		r.ProbeAge = u.At.Sub(probed)

@@ -43,6 +43,8 @@ type Health struct {
 	last     ProbeResult
 	lastAt   time.Time
 	lastGood time.Time
+	latency  RoundTrips
+	outages  outages
 }
 
 // NewHealth returns a target that is unknown and whose first probe is due now;
@@ -173,6 +175,9 @@ func (h *Health) set(s State, reason string, now time.Time) {
 		return
 	}
 	h.flap(s, now)
+	if h.state.Selectable() && !s.Selectable() {
+		h.outages.note(now)
+	}
 	h.state = s
 	if h.admin == AdminUp {
 		h.reason = reason

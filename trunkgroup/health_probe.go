@@ -61,6 +61,7 @@ func (h *Health) Probe(now time.Time, r ProbeResult) (changed bool) {
 	was := h.State()
 	h.Expire(now)
 	h.last, h.lastAt = r, now
+	h.latency.Note(r)
 	ok := r.Kind == Reply && h.m.GoodReply(r.Code)
 	pause := r.RetryAfter > 0 && r.Kind == Reply && (h.m.AnyRetryAfter || !ok)
 	if ok {

@@ -207,6 +207,7 @@ func (p page) board(b *verdict.Board) {
 			p.gauge(descMemberCode, float64(code), group, site, s.Member.ID)
 			p.counter(descTransitions, changes, group, site, s.Member.ID)
 		}
+		p.latency(s)
 	}
 	for s, n := range count {
 		p.gauge(descMembers, float64(n), s.group, s.site, s.state.String())

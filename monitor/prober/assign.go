@@ -49,6 +49,7 @@ func (l *loop) add(now time.Time, key verdict.Key, a Assignment) {
 	t.told = t.health.State()
 	if a.Inherit != trunkgroup.Unknown {
 		t.health.Inherit(a.Inherit, a.Reason, a.Since)
+		t.health.InheritLatency(a.Latency)
 		t.told, t.out = t.health.State(), a.Out
 		t.note(now, nil)
 	}

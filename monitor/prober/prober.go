@@ -19,6 +19,7 @@ type Assignment struct {
 	Reason  string
 	Since   time.Time
 	Out     time.Time
+	Latency trunkgroup.RoundTrips
 }
 
 // Prober watches targets. Its methods may be called from any goroutine and never block.

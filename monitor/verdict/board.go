@@ -31,6 +31,7 @@ type Status struct {
 	Knob   Knob // the operator's word about the member or its site; its Member is empty when there is none
 	Weight Knob // the operator's word about its weight, the same
 	Owner  string
+	Ramp   uint8 // percent of its share while it starts slowly; 0 = all of it
 	// Targets are the probed addresses; empty for a member that is not monitored.
 	Targets []Target
 }
@@ -50,6 +51,8 @@ type Target struct {
 	Probed   time.Time
 	Good     time.Time // the last good probe
 	Changes  uint64
+	Flaps    int // how often it stopped getting calls within the last hour
+	Latency  trunkgroup.RoundTrips
 }
 
 // Input is what a board is made from.
@@ -71,6 +74,8 @@ type Input struct {
 	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
 	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
 	Suspect map[Key]Held
+	// Ramps are the members that start slowly; nil for none.
+	Ramps *Ramps
 	// PanicShare of a site's members, 0 for the default.
 	PanicShare float64
 }
@@ -113,6 +118,10 @@ func Build(in Input) *Board {
 		if s.Weight.Member != "" {
 			b.View.Weigh(s.Member, s.Weight.Weight)
 		}
+	}
+	b.measure()
+	if in.Ramps != nil {
+		in.Ramps.apply(in.Now, b)
 	}
 	return b
 }
@@ -185,6 +194,7 @@ func (in *Input) target(m *trunkgroup.Member, addr netip.AddrPort, owner string)
 	t.Observer, t.State, t.Reason, t.Changes = held.Node, held.State, held.Reason, held.Changes
 	t.Since = held.Since()
 	t.Kind, t.Code, t.RTT = held.Kind, held.Code, held.RTT
+	t.Flaps, t.Latency = held.Flaps, held.Latency
 	if held.OutAge > 0 {
 		t.Out = at.Add(-held.OutAge)
 	}

@@ -35,7 +35,8 @@ func (r *Record) Append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(max(0, r.Code)))
 	dst = binary.AppendUvarint(dst, uint64(max(0, r.RTT)/time.Microsecond))
 	dst = appendAge(dst, r.ProbeAge)
-	return appendAge(dst, r.GoodAge)
+	dst = appendAge(dst, r.GoodAge)
+	return r.appendHistory(dst)
 }
 
 // DecodeRecord reads what Append wrote. It never panics and never trusts a length.
@@ -53,6 +54,9 @@ func DecodeRecord(b []byte) (Record, error) {
 	r.Code = d.Int(999)
 	r.RTT = d.Duration(time.Microsecond, maxAge)
 	r.ProbeAge, r.GoodAge = d.age(), d.age()
+	if d.More() {
+		r.readHistory(&d)
+	}
 	if d.Bad() {
 		return Record{}, ErrFormat
 	}

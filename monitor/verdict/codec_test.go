@@ -30,6 +30,10 @@ func TestRecordRoundTrip(t *testing.T) {
 			RTT:      time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "rtt")) * time.Microsecond,
 			ProbeAge: drawAge(t, "probe"), GoodAge: drawAge(t, "good"),
 		}
+		r.Flaps = rapid.IntRange(0, maxFlaps).Draw(t, "flaps")
+		for range rapid.IntRange(0, 5).Draw(t, "probes") {
+			r.Latency.Note(trunkgroup.ProbeResult{Kind: trunkgroup.ProbeKind(rapid.IntRange(1, 2).Draw(t, "result")), RTT: time.Second})
+		}
 		r.Node = r.Node[:min(len(r.Node), maxText)]
 		if rapid.Bool().Draw(t, "named") {
 			r.Key.Addr = netip.MustParseAddrPort("[2001:db8::1]:5060")
@@ -40,8 +44,9 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, r) {
 			t.Fatalf("got %+v, %v\nwant %+v", got, err, r)
 		}
+		older := len(b) - len(r.appendHistory(nil))
 		for i := range b {
-			if _, err := DecodeRecord(b[:i]); err == nil {
+			if old, err := DecodeRecord(b[:i]); err == nil && (i != older || old.GoodAge != r.GoodAge || old.Latency.Known()) {
 				t.Fatalf("%d of %d bytes are taken for a record", i, len(b))
 			}
 		}

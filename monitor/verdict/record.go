@@ -66,6 +66,9 @@ type Record struct {
 	RTT      time.Duration
 	ProbeAge time.Duration
 	GoodAge  time.Duration // since the last good probe; 0 = none yet
+
+	Latency trunkgroup.RoundTrips // of its probes; the zero value from an older build
+	Flaps   int                   // how often it stopped getting calls within the last hour
 }
 
 // newer says whether r replaces an older record of the same observer.
