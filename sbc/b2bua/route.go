@@ -45,14 +45,25 @@ func (c *Call) route(who caller) {
 
 // huntConfig says how the sequence engine goes through the try-order.
 func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
-	cfg := hunt.Config{
-		Targets:   make([]hunt.Target, len(c.cands)),
-		Ring:      c.customer.Timers.Ring,
-		MaxPDD:    c.customer.Timers.MaxPDD,
-		HandoffOn: c.customer.HandoffOn,
+	d := trunkgroup.Decision{Direction: c.dir.String(), Ingress: c.ingress, Customer: c.customer}
+	cfg := HuntConfig(&d, course, c.cands, c.peerFirst)
+	if c.token.yes {
+		cfg.MaxPDD, cfg.Exhausted, cfg.Handoff, cfg.PeerFirst = c.token.Budget, 0, false, false
 	}
-	for i := range c.cands {
-		cand := &c.cands[i]
+	return cfg
+}
+
+// HuntConfig says how the sequence engine goes through the try-order of a call.
+// Calls and explain both ask it.
+func HuntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunkgroup.Candidate, peerFirst bool) hunt.Config {
+	cfg := hunt.Config{
+		Targets:   make([]hunt.Target, len(order)),
+		Ring:      d.Customer.Timers.Ring,
+		MaxPDD:    d.Customer.Timers.MaxPDD,
+		HandoffOn: d.Customer.HandoffOn,
+	}
+	for i := range order {
+		cand := &order[i]
 		t := &cand.Member.Group.Timers
 		cfg.Targets[i] = hunt.Target{
 			Dialable: cand.Dialable, Cause: cand.Cause,
@@ -62,17 +73,12 @@ func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
 	for _, g := range course.Groups {
 		cfg.MaxAttempts = max(cfg.MaxAttempts, g.MaxAttempts)
 	}
-	if c.dir == inbound && c.ingress != nil {
-		cfg.Exhausted = c.ingress.ExhaustedCode
-	}
-	if c.token.yes {
-		cfg.MaxPDD = c.token.Budget
-		cfg.Exhausted = 0
-		return cfg
+	if d.Direction == trunkgroup.Inbound && d.Ingress != nil {
+		cfg.Exhausted = d.Ingress.ExhaustedCode
 	}
 	if course.HandsOff() {
-		cfg.Handoff, cfg.PeerFirst = true, c.peerFirst
-		cfg.HandoffReserve = c.customer.Timers.HandoffReserve
+		cfg.Handoff, cfg.PeerFirst = true, peerFirst
+		cfg.HandoffReserve = d.Customer.Timers.HandoffReserve
 	}
 	return cfg
 }
