@@ -190,7 +190,7 @@ func TestPRB06_Probation(t *testing.T) {
 }
 
 // K-23: thresholds 1 and 1, only 200 is good.
-func TestProfileKamailio(t *testing.T) {
+func TestK23_ProfileKamailio(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "kamailio"})
 	p.run(65*time.Second, answers(200))
 	p.run(30*time.Second, answers(404))

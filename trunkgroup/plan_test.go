@@ -123,7 +123,7 @@ func TestPlanLoadBalanceEven(t *testing.T) {
 // DEC-12: "distribution ignores probe verdicts (admin states still hold)".
 // P-08: "Trunk Monitoring not configured on the group -> all members are
 // active".
-func TestPlanStates(t *testing.T) {
+func TestK15_PlanStates(t *testing.T) {
 	states := []State{Active, Down, Probation, Cooldown, Draining, Disabled, Unknown, Trying}
 	for _, c := range []struct {
 		name      string

@@ -39,7 +39,7 @@ func matched(m SourceMatch) string {
 
 // DEC-18: "One index over all roles; the most specific tuple wins, whatever its
 // role." P-10, P-26, P-28: IP, port, transport, tech prefix, our own address.
-func TestDEC18_MostSpecificWins(t *testing.T) {
+func TestDEC18_K25_MostSpecificWins(t *testing.T) {
 	table := compile(t, sourceDocument(
 		namedSource{"provider", SourceSpec{IP: "192.0.2.0/24"}},
 		namedSource{"wide", SourceSpec{IP: "192.0.0.0/16", Transport: TCP}},

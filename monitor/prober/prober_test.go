@@ -208,8 +208,8 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// First probes are spread, later ones keep their phase.
-func TestSpread(t *testing.T) {
+// K-12: each member is probed again and again; first probes are spread, later ones keep their phase.
+func TestK12_Spread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *Config) { c.Spread = 2 * time.Second; c.Random = rand.New(rand.NewPCG(1, 2)) })
 		tab := table(t, 100, every("peeredge", 10, 1), nil)
