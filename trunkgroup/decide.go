@@ -44,9 +44,9 @@ type NumberPolicy struct {
 func Decide(t *Table, q Query) Decision {
 	e := newExplainer(t, nil, q)
 	e.quiet = true
-	match, ok := e.identify()
-	if !ok {
-		return Decision{Code: 401} // P-11
+	match, code := e.identify()
+	if code != 0 {
+		return Decision{Code: code}
 	}
 	return t.Route(match, e.q.Called, e.host, e.q.NumberPolicy)
 }

@@ -20,6 +20,18 @@ type Query struct {
 	Affinity string
 	Sticks   func(g *Group, value string) (affinity uint64, remembered string)
 	Draw     Draw
+	// Draws gives the draw of a call in a group; with nil it is Draw for all.
+	Draws func(g *Group) Draw
+	// Asks tells whether a node of a site is up, so that it could be asked first;
+	// with nil each could.
+	Asks func(site string) bool
+	// Secure: a sips address is called.
+	Secure bool
+	// Caller is the user of the caller's From; empty is not looked at.
+	Caller []byte
+	// MayShow asks the lists beside the document's own whether a caller may be
+	// shown; with nil there are none.
+	MayShow func(e164 []byte) bool
 	// NumberPolicy reads the called number, and the routing number beside it.
 	NumberPolicy
 }
@@ -56,16 +68,36 @@ type Explanation struct {
 
 // Explain says what the table and the view decide for a call. It calls the
 // same functions as a call does.
-func Explain(t *Table, v *View, q Query) Explanation {
+func Explain(t *Table, v *View, q Query) Explanation { return Explore(t, v, q).Explanation }
+
+// Explored is an explanation with the decision and the plan that it is of.
+type Explored struct {
+	Explanation
+	Decision Decision
+	Course   Course
+	// Order is the whole try-order; PeerFirst names the site that is asked before
+	// it.
+	Order     []Candidate
+	PeerFirst string
+}
+
+// Explore is Explain for who goes on with what was decided.
+func Explore(t *Table, v *View, q Query) Explored {
 	e := newExplainer(t, v, q)
-	match, ok := e.identify()
-	if !ok {
-		e.out.Code = 401 // P-11
-		return e.out
+	x := Explored{Course: Course{Table: t, View: v, Site: q.Site, Secure: q.Secure}}
+	match, code := e.identify()
+	if code != 0 {
+		e.out.Code = code
+		x.Explanation = e.out
+		return x
 	}
-	d := e.route(match)
-	e.plan(&d)
-	return e.out
+	x.Decision = e.route(match)
+	if e.mayOriginate(&x.Decision) {
+		x.Course.Groups = x.Decision.Groups
+		x.Order, x.PeerFirst = x.Course.Plan(nil, e)
+	}
+	x.Explanation = e.out
+	return x
 }
 
 type explainer struct {
@@ -74,6 +106,7 @@ type explainer struct {
 	q     Query
 	host  []byte // of the Request-URI, when that was given as a whole
 	quiet bool   // nobody reads the steps
+	shown []byte // the number shown in place of the caller's (P-29)
 	out   Explanation
 }
 
@@ -94,7 +127,8 @@ func (e *explainer) say(name, format string, args ...any) {
 	e.out.Steps = append(e.out.Steps, Step{name, fmt.Sprintf(format, args...)})
 }
 
-func (e *explainer) identify() (SourceMatch, bool) {
+// identify says who calls, and the final response to one whom nobody knows.
+func (e *explainer) identify() (m SourceMatch, code int) {
 	k := e.q.Source
 	if k.Source.IsValid() {
 		if tuple, network := e.t.sources.find(&k); tuple != nil {
@@ -106,28 +140,41 @@ func (e *explainer) identify() (SourceMatch, bool) {
 					}
 				}
 			}
-			return tuple.match, true
+			return tuple.match, 0
 		}
 		e.say("source", "%s over %s matches no source", k.Source, k.Transport)
 		e.keptOut(&k)
 		e.nearest(k.Source.Addr())
-		if g := e.onRegistration(k.Source.Addr()); g != nil {
-			return SourceMatch{Provider: g}, true
+		if e.q.Username == "" {
+			if g := e.onRegistration(k.Source.Addr()); g != nil {
+				return SourceMatch{Provider: g}, 0
+			}
 		}
 	}
 	if e.q.Username != "" {
-		if _, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
-			e.say("source", "digest user %q of realm %q belongs to group %s", e.q.Username, e.q.Realm, g.Name)
-			if !k.Source.IsValid() || g.ACL.Admits(k.Source.Addr()) {
-				return SourceMatch{Customer: g}, true
-			}
-			e.say("source", "the acl of group %s keeps %s out: 401 with a challenge", g.Name, k.Source.Addr())
-			return SourceMatch{}, false
+		if c, g := e.t.MatchCredential(e.q.Realm, e.q.Username); g != nil {
+			return e.user(c, g)
 		}
 		e.say("source", "nobody has digest user %q of realm %q", e.q.Username, e.q.Realm)
 	}
 	e.say("source", "nobody is identified: 401 with a challenge")
-	return SourceMatch{}, false
+	return SourceMatch{}, 401 // P-11
+}
+
+// user says what becomes of a digest user that is proven.
+func (e *explainer) user(c *Credential, g *Group) (SourceMatch, int) {
+	from := e.q.Source.Source
+	e.say("source", "digest user %q of realm %q belongs to group %s", e.q.Username, e.q.Realm, g.Name)
+	switch {
+	case from.IsValid() && !g.ACL.Admits(from.Addr()):
+		e.say("source", "the acl of group %s keeps %s out: 401 with a challenge", g.Name, from.Addr())
+		return SourceMatch{}, 401
+	case from.IsValid() && !c.AllowedFrom(from.Addr()):
+		e.say("source", "bound_ip of the user keeps %s out: 403", from.Addr())
+		return SourceMatch{}, 403 // P-29
+	}
+	e.shown = []byte(c.ANIOverride)
+	return SourceMatch{Customer: g}, 0
 }
 
 // nearest names the sources of the address itself: what differs is the port, the transport, our own

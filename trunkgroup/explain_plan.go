@@ -5,15 +5,12 @@ import (
 	"strings"
 )
 
-// plan tells the try-order of the call in this site.
-func (e *explainer) plan(d *Decision) {
-	course := Course{Table: e.t, View: e.v, Site: e.q.Site, Groups: d.Groups}
-	course.Plan(nil, e)
-}
-
 // Draw implements Caster.
 func (e *explainer) Draw(g *Group) Draw {
 	d := e.q.Draw
+	if e.q.Draws != nil {
+		d = e.q.Draws(g)
+	}
 	if e.q.Sticks != nil && e.q.Affinity != "" {
 		d.Affinity, d.Remembered = 0, ""
 		if g.AffinityHeader != "" {
@@ -24,7 +21,7 @@ func (e *explainer) Draw(g *Group) Draw {
 }
 
 // Asks implements Caster: whether a node of the site is up is said beside it.
-func (e *explainer) Asks(string) bool { return true }
+func (e *explainer) Asks(site string) bool { return e.q.Asks == nil || e.q.Asks(site) }
 
 // Planned implements Caster: it tells the try-order of one group in this site,
 // and which peer sites could take the call over.
@@ -33,7 +30,7 @@ func (e *explainer) Planned(g *Group, d Draw, order []Candidate, _ bool) {
 	dialable := 0
 	for _, c := range order {
 		line := OrderLine{
-			Group: g.Name, Member: c.Member.ID, Site: e.q.Site,
+			Group: c.Member.Group.Name, Member: c.Member.ID, Site: e.q.Site,
 			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
 		}
 		if c.Binding != nil {
