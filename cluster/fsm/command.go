@@ -14,14 +14,15 @@ import (
 const CommandVersion = 1
 
 // Kinds of commands. A kind is never used for another end. A build of protocol 1
-// knows kindSet only and halts at the others, so none may be proposed while such a
-// build is a member.
+// knows kindSet only, one of protocol 2 those up to kindRecall; they halt at the
+// others, so none may be proposed while such a build is a member.
 const (
 	kindSet     = 1
 	kindStage   = 2
 	kindPromote = 3
 	kindAbandon = 4
 	kindRecall  = 5
+	kindNumbers = 6
 )
 
 // Bounds of a command's fields in octets.
@@ -34,7 +35,7 @@ const (
 // ErrUnknownCommand is wrapped when a command comes from a later build.
 var ErrUnknownCommand = errors.New("fsm: unknown command")
 
-// Command is one change of the state: *Set, *Stage, *Decide or *Recall.
+// Command is one change of the state: *Set, *Stage, *Decide, *Recall or *Numbers.
 type Command interface {
 	// Check reports a command that is outside the bounds.
 	Check() error
@@ -102,19 +103,24 @@ func (c *Set) fields(dst []byte) []byte {
 }
 
 func (r *reader) set() Set {
-	c := Set{Cluster: r.Text(MaxName), Generation: r.Number()}
-	switch r.Octet() {
-	case 0:
-	case 1:
-		expect := r.Number()
-		c.Expect = &expect
-	default:
-		r.Fail()
-	}
+	c := Set{Cluster: r.Text(MaxName), Generation: r.Number(), Expect: r.expect()}
 	c.Author, c.Reason, c.Key = r.Text(MaxName), r.Text(MaxReason), r.Text(MaxName)
 	c.At = r.moment()
 	c.Document = r.Octets(MaxDocument)
 	return c
+}
+
+// expect reads the revision or edition that an author saw; nil when he names none.
+func (r *reader) expect() *uint64 {
+	switch r.Octet() {
+	case 0:
+	case 1:
+		n := r.Number()
+		return &n
+	default:
+		r.Fail()
+	}
+	return nil
 }
 
 // Decode reads a command. An error wraps ErrUnknownCommand when a later build
@@ -125,7 +131,7 @@ func Decode(b []byte) (Command, error) {
 	if r.Bad() || version == 0 || kind == 0 {
 		return nil, ErrMalformed
 	}
-	if version > CommandVersion || kind > kindRecall {
+	if version > CommandVersion || kind > kindNumbers {
 		return nil, fmt.Errorf("%w: version %d, kind %d; this build knows version %d", ErrUnknownCommand, version, kind, CommandVersion)
 	}
 	var c Command
@@ -139,6 +145,8 @@ func Decode(b []byte) (Command, error) {
 		c = r.decide(kind == kindPromote)
 	case kindRecall:
 		c = &Recall{Revision: r.revision()}
+	case kindNumbers:
+		c = r.numbers()
 	}
 	if !r.End() {
 		return nil, ErrMalformed

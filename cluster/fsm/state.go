@@ -37,7 +37,9 @@ func (e *ConflictError) Error() string {
 
 // Result is what a command came to.
 type Result struct {
-	Version trunkgroup.Version // the revision made, or the current one
+	// Version is the revision made, or the current one; of a change of numbers, the edition
+	// in the place of the revision.
+	Version trunkgroup.Version
 	// Changed is false when the document was the current one already, when the key
 	// was seen before, and on an error.
 	Changed bool
@@ -51,6 +53,7 @@ type State struct {
 	history []Revision // oldest first; the last may be a canary
 	keys    []keyed    // oldest first
 	halted  error
+	numbers numbers
 }
 
 // keyed is an applied change by its idempotency key.
@@ -123,12 +126,20 @@ func (s *State) admit(cluster, key string) (Result, bool) {
 	if cluster != s.cluster {
 		return Result{Version: s.Version(), Err: fmt.Errorf("%w: %q, this is %q", ErrCluster, cluster, s.cluster)}, true
 	}
-	for _, k := range s.keys {
-		if key != "" && k.key == key {
-			return Result{Version: k.version}, true
-		}
+	if v, ok := seen(s.keys, key); ok {
+		return Result{Version: v}, true
 	}
 	return Result{}, false
+}
+
+// seen returns what the change with that key came to.
+func seen(keys []keyed, key string) (trunkgroup.Version, bool) {
+	for _, k := range keys {
+		if key != "" && k.key == key {
+			return k.version, true
+		}
+	}
+	return trunkgroup.Version{}, false
 }
 
 // guard answers a change that comes while a canary runs, or whose author saw
@@ -188,14 +199,18 @@ func (s *State) add(v Revision, key string) {
 	s.trim()
 }
 
-func (s *State) remember(key string, v trunkgroup.Version) {
+func (s *State) remember(key string, v trunkgroup.Version) { s.keys = remembered(s.keys, key, v) }
+
+// remembered adds a key to those of the last changes.
+func remembered(keys []keyed, key string, v trunkgroup.Version) []keyed {
 	if key == "" {
-		return
+		return keys
 	}
-	s.keys = append(s.keys, keyed{key, v})
-	if over := len(s.keys) - MaxKeys; over > 0 {
-		s.keys = slices.Delete(s.keys, 0, over)
+	keys = append(keys, keyed{key, v})
+	if over := len(keys) - MaxKeys; over > 0 {
+		keys = slices.Delete(keys, 0, over)
 	}
+	return keys
 }
 
 // trim drops the oldest revisions that are beyond the bounds, never the current one
@@ -223,7 +238,7 @@ func compare(v Revision, than trunkgroup.Version) int {
 
 // Clone returns a copy that later commands to s do not change.
 func (s *State) Clone() *State {
-	return &State{cluster: s.cluster, history: slices.Clone(s.history), keys: slices.Clone(s.keys), halted: s.halted}
+	return &State{cluster: s.cluster, history: slices.Clone(s.history), keys: slices.Clone(s.keys), halted: s.halted, numbers: s.numbers.clone()}
 }
 
 // Of returns a state that knows one revision, which is in force.
