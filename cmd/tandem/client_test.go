@@ -40,9 +40,9 @@ func TestTables(t *testing.T) {
 dal-1 *  dallas   ready  -                     -        leader  1.7       12 %  3     v1
 ash-1    ashburn  lost   2026-11-30T12:00:00Z  35.2 ms  voter   -         0 %   1     -
 `},
-		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        PROBED  REASON
-acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
-acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       new firmware (by noc, since 2026-11-30T11:00:00Z, ends 2026-11-30T12:00:00Z)
+		{"member list acme-in", `MEMBER         SITE     STATE     SINCE                 ADDRESS                 RTT        PROBED  FLAPS  CALLS    REASON
+acme-in/pbx-1  dallas   down      2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       3      7 of 12  probe failed: no reply
+acme-in/pbx-2  ashburn  draining  -                     tls:pbx.acme.example    -          -       0      0        new firmware (by noc, since 2026-11-30T11:00:00Z, ends 2026-11-30T12:00:00Z)
 `},
 		{"limit list", `LIMIT          KIND   MAX  CLUSTER  SITE  NODE  SHARE  OWN  LENT  BORROWED  WAITING  GRANTOR  NOTE
 group acme-in  calls  100  97       60    30    31     50   0     12        1        dal-2    -
@@ -68,8 +68,11 @@ TRY  MEMBER         SITE    ADDRESS             STATE   NOT TRIED BECAUSE
 -    acme-in/pbx-1  dallas  -                   down    probe failed: no reply, since noon
 1    acme-in/pbx-3  dallas  198.51.100.12:5060  active  -
 `},
-		{"member list acme-in/pbx-1", `MEMBER         SITE    STATE  SINCE                 ADDRESS                 RTT        PROBED  REASON
-acme-in/pbx-1  dallas  down   2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       probe failed: no reply
+		{"member list acme-in/pbx-1", `MEMBER         SITE    STATE  SINCE                 ADDRESS                 RTT        PROBED  FLAPS  CALLS    REASON
+acme-in/pbx-1  dallas  down   2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       3      7 of 12  probe failed: no reply
+`},
+		{"member list acme-in/pbx-1 --wide", `MEMBER         SITE    STATE  SINCE                 ADDRESS                 RTT        PROBED  FLAPS  CALLS    LAST RESULT  LAST GOOD  LATENCY                TIMEOUTS  WEIGHT      SHARE  DIRECTION  REASON
+acme-in/pbx-1  dallas  down   2026-11-30T12:00:00Z  udp:198.51.100.10:5060  2000.0 ms  -       3      7 of 12  -            -          21.5 ±3.2 max 60.0 ms  4         5 (by ann)  40 %   both       probe failed: no reply
 `},
 		{"member set-state acme-in/pbx-1 draining --reason x", `MEMBER         SET TO    ENDS
 acme-in/pbx-1  draining  2026-12-01T12:00:00Z

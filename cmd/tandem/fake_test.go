@@ -38,7 +38,12 @@ func (n *node) Members(context.Context) (admin.MemberList, error) {
 		Members: []admin.Member{
 			{
 				Group: "acme-in", ID: "pbx-1", Site: "dallas", Address: "198.51.100.10:5060", Transport: "udp", State: "down", Since: &noon,
-				Reason: "probe failed: no reply", Targets: []admin.Target{{Address: "198.51.100.10:5060", State: "down", RTTMillis: 2000}},
+				Reason: "probe failed: no reply", Targets: []admin.Target{{Address: "198.51.100.10:5060", State: "down", RTTMillis: 2000, Latency: &admin.Latency{
+					EstimateMillis: 21.5, DeviationMillis: 3.2, MaxMillis: 60, Replies: 9, Timeouts: 4,
+				}}},
+				MemberFacts: admin.MemberFacts{
+					Flaps: 3, Calls: 7, ClusterCalls: 12, Weight: 5, WeightKnob: &admin.Knob{Author: "ann"}, Share: 40, Direction: "both",
+				},
 			},
 			{
 				Group: "acme-in", ID: "pbx-2", Site: "ashburn", FQDN: "pbx.acme.example", Transport: "tls", State: "draining", Targets: []admin.Target{},

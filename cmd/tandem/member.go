@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,64 +22,6 @@ func (c *cli) memberCommand() *cobra.Command {
 type memberLine struct {
 	Key string `json:"member"`
 	admin.Member
-}
-
-func (c *cli) memberListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list [GROUP|GROUP/ID...]", Short: "Show members, their states, since when and why",
-		Long: `Shows the members of the groups named, or those named, or all, as the asked node believes them to be. PROBED says
-how old the last probe is and which node sent it: one that is lost leaves old news.`,
-		RunE: action(func(cmd *cobra.Command, groups []string) error {
-			var list admin.MemberList
-			if err := c.ask(cmd.Context(), request{method: http.MethodGet, path: "/v1/members"}, &list); err != nil {
-				return err
-			}
-			lines := []memberLine{}
-			for _, m := range list.Members {
-				if len(groups) == 0 || slices.Contains(groups, m.Group) || slices.Contains(groups, m.Group+"/"+m.ID) {
-					lines = append(lines, memberLine{m.Group + "/" + m.ID, m})
-				}
-			}
-			if len(lines) == 0 && len(groups) > 0 {
-				return fail(exitNotFound, "tandem member list shows all", "no member in %s", strings.Join(groups, ", "))
-			}
-			if list.Isolated {
-				fmt.Fprintln(c.err, "note: this node believes to have lost the network; its verdicts are old")
-			}
-			for _, site := range list.Panic {
-				fmt.Fprintf(c.err, "note: nearly all members of %s went down at once; calls are tried whatever probes say\n", site)
-			}
-			return c.print(lines, func() *table { return memberTable(lines) })
-		}),
-	}
-}
-
-func memberTable(lines []memberLine) *table {
-	t := &table{head: []string{"MEMBER", "SITE", "STATE", "SINCE", "ADDRESS", "RTT", "PROBED", "REASON"}}
-	for _, m := range lines {
-		address, rtt, probed := m.Address, "", ""
-		switch {
-		case m.FQDN != "":
-			address = m.FQDN
-		case m.AOR != "":
-			address = m.AOR
-		}
-		for _, target := range m.Targets {
-			if target.RTTMillis > 0 && rtt == "" {
-				rtt = fmt.Sprintf("%.1f ms", target.RTTMillis)
-			}
-			if target.LastProbe != nil && probed == "" {
-				probed = fmt.Sprintf("%s ago by %s", time.Since(*target.LastProbe).Round(time.Second), target.Observer)
-			}
-		}
-		reason := m.Reason
-		if m.Knob != nil && m.Knob.State != "active" {
-			reason = fmt.Sprintf("%s (by %s, since %s, ends %s)", cmp.Or(m.Knob.Reason, reason), cmp.Or(m.Knob.Author, "unknown"),
-				m.Knob.Set.UTC().Format(time.RFC3339), m.Knob.Expires.UTC().Format(time.RFC3339))
-		}
-		t.add(m.Key, m.Site, m.State, moment(m.Since), strings.TrimPrefix(m.Transport+":"+address, ":"), rtt, probed, reason)
-	}
-	return t
 }
 
 func (c *cli) memberStateCommand() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 )
 
 // Members implements admin.Members.
-func (d *desk) Members(context.Context) (admin.MemberList, error) {
+func (d *desk) Members(ctx context.Context) (admin.MemberList, error) {
 	m := d.app.watch.monitor
 	list := admin.MemberList{Panic: []string{}, Isolated: m.Isolated(), Members: []admin.Member{}}
 	board := m.Board()
@@ -29,8 +29,12 @@ func (d *desk) Members(context.Context) (admin.MemberList, error) {
 			list.Panic = append(list.Panic, site)
 		}
 	}
+	calls := d.memberCalls(ctx)
 	for i := range board.Members {
 		m := memberOf(&board.Members[i])
+		m.MemberFacts = factsOf(&board.Members[i], board.View)
+		used := calls[board.Members[i].Member.Key]
+		m.Calls, m.ClusterCalls = used.Used, max(used.Used, used.SiteUsed+used.OtherUsed)
 		if r := board.Members[i].Member.Registration; r != nil {
 			d.registered(&m, r)
 		}
@@ -56,7 +60,7 @@ func memberOf(s *verdict.Status) admin.Member {
 		m.Targets = append(m.Targets, admin.Target{
 			Address: t.Addr.String(), State: t.State.String(), Observer: t.Observer, Suspect: t.Suspect, Since: when(t.Since),
 			Reason: t.Reason, LastProbe: when(t.Probed), LastGood: when(t.Good), Result: t.Kind.String(), Code: t.Code,
-			RTTMillis: float64(t.RTT.Microseconds()) / 1000, Changes: t.Changes,
+			RTTMillis: millis(t.RTT), Changes: t.Changes, Flaps: t.Flaps, Latency: latencyOf(&t.Latency),
 		})
 	}
 	return m

@@ -71,6 +71,7 @@ type Member struct {
 	Bindings  int        `json:"bindings,omitempty" doc:"Registered under it now, at all nodes."`
 	Reachable int        `json:"reachable,omitempty" doc:"Those of them that a call could be sent to now."`
 	Targets   []Target   `json:"targets"`
+	MemberFacts
 }
 
 // Target is one probed address of a member.
@@ -87,6 +88,8 @@ type Target struct {
 	Code      int        `json:"last_code,omitempty"`
 	RTTMillis float64    `json:"rtt_ms,omitempty"`
 	Changes   uint64     `json:"changes"`
+	Flaps     int        `json:"flaps" doc:"How often it stopped getting calls within the last hour."`
+	Latency   *Latency   `json:"latency,omitempty" doc:"Of its replies to probes."`
 }
 
 // MemberList is the answer of GET /v1/members.

@@ -1,0 +1,31 @@
+package admin
+
+import "time"
+
+// MemberFacts are what an operator asks of a member beside its state (C5, K-17).
+type MemberFacts struct {
+	Until         *time.Time `json:"until,omitempty" doc:"When its state ends by itself, as far as known."`
+	Direction     string     `json:"direction" enum:"both,in,out"`
+	Priority      int        `json:"priority"`
+	LastResort    bool       `json:"last_resort,omitempty"`
+	Weight        int        `json:"weight" doc:"In force: the operator's, else the document's."`
+	WeightKnob    *Knob      `json:"weight_operator,omitempty" doc:"Who gave it another weight than the document."`
+	Share         int        `json:"share_percent" doc:"Of its share: less than 100 while it starts slowly."`
+	LatencyMillis float64    `json:"latency_ms,omitempty" doc:"Of its fastest address that gets calls; what the method latency goes by."`
+	Flaps         int        `json:"flaps" doc:"How often its addresses stopped getting calls within the last hour."`
+	LastProbe     *time.Time `json:"last_probe,omitempty" doc:"Of any of its addresses."`
+	LastGood      *time.Time `json:"last_good,omitempty" doc:"The last good reply of any of its addresses."`
+	Calls         int        `json:"calls" doc:"Up or being set up, by the asked node."`
+	ClusterCalls  int        `json:"cluster_calls" doc:"The same of all nodes, as last heard: some seconds old."`
+	Nested        string     `json:"nested_group,omitempty" doc:"The group whose members take its place."`
+}
+
+// Latency is how long a target takes to answer probes (K-29).
+type Latency struct {
+	EstimateMillis  float64 `json:"estimate_ms" doc:"Newer replies count more."`
+	AverageMillis   float64 `json:"average_ms"`
+	DeviationMillis float64 `json:"deviation_ms"`
+	MaxMillis       float64 `json:"max_ms"`
+	Replies         uint64  `json:"replies"`
+	Timeouts        uint64  `json:"timeouts"`
+}
