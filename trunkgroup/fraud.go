@@ -131,7 +131,7 @@ func (f *Fraud) RuleOf(e164 []byte) int {
 	if !ok {
 		return 0
 	}
-	_, rule, _ := f.prefixes.longest(n)
+	_, rule := f.prefixes.longest(n, nil)
 	return int(rule)
 }
 

@@ -24,26 +24,25 @@ func (m NumberMatch) By() string {
 }
 
 // FindNumber returns the origination-customer group that owns the called
-// number, which is E.164 with its +, and the pattern by which it does. It does
-// not allocate.
+// number, which is E.164 with its +, and the pattern by which it does. What
+// covers the fewest numbers wins, wherever it stands; expressions come last. It
+// does not allocate.
 func (t *Table) FindNumber(e164 []byte) (NumberMatch, bool) {
-	if owner, by, ok := t.numbers.Lookup(e164); ok {
-		return NumberMatch{Group: t.groups[owner], Pattern: by}, true
-	}
 	n, ok := pack(e164)
-	if !ok || t.bulk == nil {
+	if !ok {
 		return NumberMatch{}, false
 	}
-	var best NumberMatch
-	for p, group := range t.bulk.All() {
-		if g := t.byName[group]; g != nil && p.covers(n) {
-			best = NumberMatch{Group: g, Pattern: p, InTable: true}
-			if p.Kind == Exact {
-				break
-			}
+	owner, by, found := t.numbers.set.lookup(n, nil)
+	if t.bulk != nil && by.Kind != Exact {
+		o, p, ok := t.bulk.set.lookup(n, t.bulkGroups)
+		if ok && (!found || p.size(n) < by.size(n)) {
+			return NumberMatch{Group: t.bulkGroups[o], Pattern: p, InTable: true}, true
 		}
 	}
-	return best, best.Group != nil
+	if found {
+		return NumberMatch{Group: t.groups[owner], Pattern: by}, true
+	}
+	return NumberMatch{}, false
 }
 
 // MatchNumber returns the origination-customer group that owns the called
@@ -59,7 +58,21 @@ func (t *Table) MatchNumber(e164 []byte) *Group {
 // nothing; Document.NumberConflicts tells of them. The version stays.
 func (t *Table) WithNumbers(n *NumberTable) *Table {
 	next := *t
-	next.bulk = n
+	next.bulk, next.bulkGroups, next.reached = n, nil, nil
+	rows := make([]bool, len(t.groups))
+	if n != nil {
+		next.bulkGroups = make(owners, len(n.groups.names))
+		for place, name := range n.groups.names {
+			if g := t.byName[name]; g != nil && g.Role == OriginationCustomer {
+				next.bulkGroups[place], rows[g.Index] = g, true
+			}
+		}
+	}
+	for _, g := range t.groups {
+		if rows[g.Index] || len(t.document.TrunkGroups[g.Index].Numbers) > 0 {
+			next.reached = append(next.reached, g)
+		}
+	}
 	return &next
 }
 

@@ -213,7 +213,6 @@ func BenchmarkMatchNumber(b *testing.B) {
 					b.Fatal("not found")
 				}
 			}
-			b.ReportMetric(float64(x.bytes())/float64(n), "B/number")
 		})
 		miss := []byte("+18000501234")
 		b.Run(fmt.Sprintf("prefix-%d", n), func(b *testing.B) {
@@ -236,9 +235,4 @@ func BenchmarkBuildNumbers(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// bytes is what the exact numbers take.
-func (x *NumberIndex) bytes() int {
-	return len(x.exact.directory)*16 + len(x.exact.low)*2 + len(x.exact.owner)*4
 }

@@ -105,10 +105,8 @@ func (p Pattern) Matches(user []byte) bool {
 }
 
 func (p Pattern) covers(n number) bool {
-	if p.Kind == Prefix {
-		for n.length() > p.low.length() {
-			n = n.shorten()
-		}
+	if p.Kind == Prefix && n.length() > p.low.length() {
+		n = n.cut(p.low.length())
 	}
 	return p.low <= n && n <= p.high
 }

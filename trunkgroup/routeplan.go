@@ -17,7 +17,7 @@ type route struct {
 func (p *routePlan) lookup(e164 []byte) (prefix string, groups []*Group) {
 	at := p.fallback
 	if n, ok := pack(e164); ok {
-		if _, owner, ok := p.prefixes.longest(n); ok {
+		if length, owner := p.prefixes.longest(n, nil); length > 0 {
 			at = int(owner)
 		}
 	}

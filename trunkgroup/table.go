@@ -12,6 +12,7 @@ type Table struct {
 	peers       map[string][]string
 	numbers     *NumberIndex
 	bulk        *NumberTable // beside the document; nil when there is none
+	bulkGroups  owners       // of the number table
 	sources     *sourceIndex
 	credentials map[userKey]credentialRef
 	offers      map[string]Offer    // by realm
