@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"iter"
 	"net/netip"
-	"slices"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Defaults of the document (DEC-04, DEC-05, DEC-06, P-35).
@@ -48,6 +49,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 	for i := range d.TrunkGroups {
 		t.addGroup(&d.TrunkGroups[i])
 	}
+	t.nest(d)
 	t.domains = t.aorDomains()
 	t.addRoutePlans(d)
 	t.addCustomers(d)
@@ -109,6 +111,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 		HandoffOn:      causesOr(s.HandoffOn, defaultHandoffOn()),
 		PassiveCodes:   Causes(s.PassiveCodes...),
 		ExhaustedCode:  s.ExhaustedCode,
+		Quality:        compileQuality(s.Quality),
 		MaxAttempts:    s.MaxAttempts,
 		ACL:            compileACL(s.ACL),
 		Limits:         compileLimits(s.Limits),
@@ -130,20 +133,21 @@ func (t *Table) addGroup(s *GroupSpec) {
 	t.byName[g.Name] = g
 	t.addCredentials(g, s.Credentials)
 	for i := range s.Members {
-		t.addMember(g, &s.Members[i])
-		g.Members[i].Maintenance = windowsOf(s.Maintenance, s.Members[i].ID)
+		if s.Members[i].Group != "" {
+			continue // see nest
+		}
+		m := t.addMember(g, &s.Members[i])
+		m.Maintenance = windowsOf(s.Maintenance, m.ID)
 	}
-	for _, at := range g.sites {
-		at.ranked = slices.Clone(at.members)
-		slices.SortStableFunc(at.ranked, func(a, b *Member) int { return cmp.Compare(a.Priority, b.Priority) })
-	}
+	g.compileKey(&s.Distribution)
 }
 
-func (t *Table) addMember(g *Group, s *MemberSpec) {
+func (t *Table) addMember(g *Group, s *MemberSpec) *Member {
 	m := &Member{
 		Index:      len(t.members),
 		ID:         s.ID,
 		Key:        g.Name + "/" + s.ID,
+		hash:       xxhash.Sum64String(g.Name + "/" + s.ID),
 		Group:      g,
 		Site:       s.Site,
 		Transport:  cmp.Or(s.Transport, UDP),
@@ -172,7 +176,7 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 	t.byKey[m.Key] = m
 	g.Members = append(g.Members, m)
 	if m.Direction == DirectionIn {
-		return // it stands in no site where calls could go to it
+		return m // it stands in no site where calls could go to it
 	}
 	for _, site := range sites {
 		at := g.sites[site]
@@ -183,6 +187,7 @@ func (t *Table) addMember(g *Group, s *MemberSpec) {
 		at.members = append(at.members, m)
 		at.registers = at.registers || m.Registration != nil
 	}
+	return m
 }
 
 func (t *Table) addRoutePlans(d *Document) {

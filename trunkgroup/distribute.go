@@ -1,78 +1,93 @@
 package trunkgroup
 
+// ordering is one distribution of one group for one call.
+type ordering struct {
+	p *Planner
+	g *Group
+	v *View
+	d *Draw
+	// key is the hash that the method goes by, or chance.
+	key  uint64
+	turn bool // it hashes, and the call has no key: it takes turns
+}
+
 // distribute orders far ends, which are sorted by priority, tier by tier.
-func distribute(order []slot, g *Group, v *View, d Draw) {
-	random, method, rest := d.Random, g.Method, order
-	if d.Affinity != 0 {
-		method = LeastSessions
-	}
-	for len(rest) > 0 {
+func (o *ordering) distribute(order []slot) {
+	o.prepare()
+	for rest := order; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rest[n].same(rest[0]) {
+		for n < len(rest) && rest[n].same(&rest[0]) {
 			n++
 		}
-		switch method {
-		case LoadBalance:
-			takeTurns(rest[:n], d.Turn)
-		case Weighted:
-			random = drawByWeight(rest[:n], v, random)
-		case LeastSessions:
-			leastSessions(rest[:n], g, v, d)
-		}
+		tier := rest[:n]
 		rest = rest[n:]
-	}
-	if d.Remembered != "" {
-		toFront(order, d.Remembered)
-	}
-}
-
-// takeTurns puts member turn mod n first. The others follow in
-// document order, from a place that moves on with each round: so the calls of
-// a silent member spread over all the others, not onto its neighbour.
-func takeTurns(tier []slot, turn uint64) {
-	n := uint64(len(tier))
-	if n < 2 {
-		return
-	}
-	rotate(tier, int(turn%n))
-	if n > 2 {
-		rotate(tier[1:], int(turn/n%(n-1)))
-	}
-}
-
-// rotate moves the first k entries to the end, in place.
-func rotate(s []slot, k int) {
-	reverse(s[:k])
-	reverse(s[k:])
-	reverse(s)
-}
-
-func reverse(s []slot) {
-	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
-		s[i], s[j] = s[j], s[i]
-	}
-}
-
-// drawByWeight orders by repeated draws without putting back: each place goes
-// to a member with the probability of its weight among those that are left. It
-// returns the generator's next state.
-func drawByWeight(tier []slot, v *View, random uint64) uint64 {
-	var total uint64
-	for _, s := range tier {
-		total += v.weight(s.member)
-	}
-	for i := range tier {
-		var r uint64
-		random, r = splitMix(random)
-		at, mark := i, below(r, total)
-		for w := v.weight(tier[at].member); mark >= w; w = v.weight(tier[at].member) {
-			mark -= w
-			at++
+		if n == 1 {
+			continue
 		}
-		m := tier[at]
-		copy(tier[i+1:at+1], tier[i:at]) // those passed over keep their order
-		tier[i] = m
-		total -= v.weight(m.member)
+		if o.v.Ramps != nil && !o.weighs() {
+			word := o.d.Random
+			if o.d.Affinity != 0 {
+				word = o.d.Affinity
+			}
+			stay := o.v.putBack(tier, word)
+			o.order(tier[stay:])
+			tier = tier[:stay]
+		}
+		o.order(tier)
 	}
-	return random
+}
+
+// prepare finds what the method goes by.
+func (o *ordering) prepare() {
+	switch m := o.g.Method; {
+	case m == Weighted || m == Random:
+		o.key = mix(o.d.Random)
+	case m == HashMod:
+		hash, ok := o.g.KamailioKey(o.d.Traits)
+		o.key, o.turn = uint64(hash), !ok
+	case m.Hashes():
+		hash, ok := o.g.KeyHash(o.d.Traits)
+		o.key, o.turn = hash, !ok
+	}
+}
+
+// weighs tells whether the call is distributed by weight.
+func (o *ordering) weighs() bool { return o.g.Method.Weighs() && !o.turn && o.d.Affinity == 0 }
+
+// order orders one tier.
+func (o *ordering) order(tier []slot) {
+	method := o.g.Method
+	switch {
+	case o.d.Affinity != 0:
+		method = LeastSessions
+	case o.turn && method == HashMod:
+		method = RoundRobin
+	case o.turn:
+		method = LoadBalance
+	}
+	switch method {
+	case LoadBalance:
+		takeTurns(tier, o.d.Turn)
+	case RoundRobin:
+		roundRobin(tier, o.d.Turn)
+	case Weighted:
+		byHash(tier, o.v, o.key)
+	case RelativeWeight:
+		byShare(tier, o.v, o.d.Turn)
+	case Random:
+		byChance(tier, o.key)
+	case LeastSessions:
+		o.leastSessions(tier)
+	case CallLoad:
+		o.byCalls(tier)
+	case LeastBusy:
+		o.byUse(tier)
+	case Latency:
+		o.byLatency(tier)
+	case HashMod:
+		byModulo(tier, uint32(o.key))
+	case Failover, Parallel:
+	default:
+		byHash(tier, o.v, o.key)
+	}
 }

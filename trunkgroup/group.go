@@ -40,12 +40,18 @@ type Group struct {
 
 	sites map[string]*siteMembers
 	plan  *routePlan
+	nests []*Member // places of other groups, in document order
+	// counts: somebody goes by the calls of the members.
+	counts bool
+	// needsTraits: see NeedsTraits.
+	needsTraits bool
 }
 
 // siteMembers is what Plan needs of the members of one site.
 type siteMembers struct {
-	members []*Member // document order
-	ranked  []*Member // by priority, then document order
+	members []*Member  // document order
+	ranked  []*Member  // by priority, then document order; also the places of groups
+	places  []standing // of those
 	// registers tells that one of them registers.
 	registers bool
 }
@@ -103,9 +109,11 @@ type Member struct {
 	Priority     int    // lower first
 	LastResort   bool   // after all others, whatever its priority (K-21)
 	Direction    Direction
-	Nested       *Group   // whose members take this one's place; nil for most
+	Nested       *Group   // whose members take this one's place, see Group.Nests; nil for all others
 	Maintenance  []Window // when it takes no new calls
 	Disabled     bool     // by the document
 	Limits       Limits
 	Account      *Account // what it lets us log in with; nil for most
+
+	hash uint64 // of Key, for methods that hash
 }

@@ -1,9 +1,6 @@
 package trunkgroup
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Method is a distribution: how a group orders its selectable members for one
 // call (P-30).
@@ -78,19 +75,30 @@ func (m Method) String() string {
 	return methodNames[m-1]
 }
 
+// CountsSessions tells whether the method goes by the calls of far ends.
+func (m Method) CountsSessions() bool { return m == LeastSessions || m == CallLoad || m == LeastBusy }
+
+// Weighs tells whether the method goes by weights: a member that starts slowly has
+// a part of its weight there, and elsewhere is put back in a part of the calls.
+func (m Method) Weighs() bool {
+	return m == Weighted || m == RelativeWeight || m >= Hash && m < HashMod
+}
+
 // MarshalText writes the name.
 func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads the name; empty text leaves the zero value.
+// UnmarshalText reads the name, or another word for it (C1), which is written back
+// as the name; empty text leaves the zero value.
 func (m *Method) UnmarshalText(b []byte) error {
 	*m = 0
 	if len(b) == 0 {
 		return nil
 	}
-	i := slices.Index(methodNames[:], string(b))
-	if i < 0 {
-		return fmt.Errorf("unknown method %q", b)
+	if i := slices.Index(methodNames[:], string(b)); i >= 0 {
+		*m = Method(i + 1)
+		return nil
 	}
-	*m = Method(i + 1)
-	return nil
+	other, err := aliased(string(b))
+	*m = other
+	return err
 }

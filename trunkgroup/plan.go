@@ -15,7 +15,10 @@ type Candidate struct {
 	Binding  *Binding       // of a registration member, where it has one
 	Addr     netip.AddrPort // zero when not dialable
 	Dialable bool
-	Cause    string // why it is not dialable: down, disabled, draining, cooldown, unresolved, unregistered, node_down, flow_gone
+	Cause    string // why it is not dialable: down, disabled, draining, cooldown, capacity, unresolved, unregistered, node_down, flow_gone
+	// Outer is the group that was planned, where the member's own group stands in it;
+	// nil for a member of the planned group itself.
+	Outer *Group
 }
 
 // Draw is what chance and turn give to one call.
@@ -25,8 +28,11 @@ type Draw struct {
 	// Traits are what the methods that hash go by; nil has none, and such a method
 	// takes turns.
 	Traits *Traits
-	// Turns gives the turns of groups that stand in the group; nil: Turn.
+	// Turns gives the turns of groups that stand in the group; nil: they follow from
+	// Turn.
 	Turns Turner
+	// Unbounded: no limit holds for the call (DEC-17), and nobody is left out for his.
+	Unbounded bool
 	// Affinity is a hash of the value by which the call sticks to a far end, all
 	// nodes' the same; 0 = it has none. With it the method is least-sessions
 	//
@@ -39,21 +45,23 @@ type Draw struct {
 // onStack is how many far ends of a site a plan orders without allocation.
 const onStack = 64
 
-// slot is one far end in a distribution: a member, or one binding of it.
+// slot is one far end in a distribution: a member, one binding of it, or a place that
+// another group takes.
 type slot struct {
-	member  *Member
-	binding *Binding
-	load    int    // its calls, for least-sessions
-	score   uint64 // its place among equals, for an affinity value
+	member    *Member
+	binding   *Binding
+	rank, tie uint64 // by which it is ordered, the lowest first
+	place, of int32  // see standing
+	from, to  int32  // of a group's place: its members in Planner.inner
 }
 
 // same tells whether a distribution may exchange two slots: members of one
 // priority, and of one AOR the bindings of one preference.
-func (s slot) same(o slot) bool {
-	return s.member.Priority == o.member.Priority && s.q() == o.q()
+func (s *slot) same(o *slot) bool {
+	return s.member.tier(o.member) == 0 && s.q() == o.q()
 }
 
-func (s slot) q() int {
+func (s *slot) q() int {
 	if s.binding == nil {
 		return maxQ
 	}
@@ -71,37 +79,13 @@ const maxQ = 1000
 //
 // In panic probe verdicts are not believed, an operator's word still holds
 // (DEC-12). Without monitoring every member is active (P-08).
+//
+// Whoever plans many calls keeps a Planner: this function allocates for a group with
+// more members in a site than onStack, or with groups in it.
 func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
-	at := g.sites[site]
-	if at == nil {
-		return dst
-	}
 	var buffer [onStack]slot
-	order := buffer[:0]
-	panicking := v.Panic[site]
-	for _, m := range at.ranked {
-		switch cause := v.dialable(m, panicking); {
-		case cause != "":
-			dst = append(dst, Candidate{Member: m, Cause: cause})
-		case m.Registration != nil:
-			dst, order = v.registered(dst, order, m, site)
-		default:
-			order = append(order, slot{member: m})
-		}
-	}
-	if at.registers {
-		byPreference(order)
-	}
-	distribute(order, g, v, d)
-	for _, s := range order {
-		if s.binding != nil {
-			dst = append(dst, Candidate{Member: s.member, Binding: s.binding, Addr: s.binding.Addr, Dialable: true})
-			continue
-		}
-		for _, addr := range v.Addrs[s.member.Index] {
-			dst = append(dst, Candidate{Member: s.member, Addr: addr, Dialable: true})
-		}
-	}
+	var p Planner
+	dst, _ = p.plan(dst, buffer[:0], g, site, v, &d)
 	return dst
 }
 
@@ -109,7 +93,7 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 // contacts (RFC 3261 20.10).
 func byPreference(order []slot) {
 	slices.SortStableFunc(order, func(a, b slot) int {
-		return cmp.Or(cmp.Compare(a.member.Priority, b.member.Priority), cmp.Compare(b.q(), a.q()))
+		return cmp.Or(a.member.tier(b.member), cmp.Compare(b.q(), a.q()))
 	})
 }
 

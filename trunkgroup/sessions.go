@@ -58,8 +58,8 @@ type SessionCounter interface {
 }
 
 // CountsSessions tells whether the calls of the group's far ends are counted:
-// only where a distribution goes by them.
-func (g *Group) CountsSessions() bool { return g.Method == LeastSessions || g.AffinityHeader != "" }
+// only where a distribution goes by them, its own or that of a group in which it stands.
+func (g *Group) CountsSessions() bool { return g.counts }
 
 // FarEnd names one far end of a group in the cluster: a member, or one binding
 // of a member that registers.
@@ -102,35 +102,32 @@ func (v *View) sessions(s slot, source SessionSource) int {
 // leastSessions orders far ends by their calls, the fewest first. Among
 // equals it is the turn that decides, or for a call with an affinity value the
 // value itself, so that nodes that count alike choose alike.
-func leastSessions(tier []slot, g *Group, v *View, d Draw) {
+func (o *ordering) leastSessions(tier []slot) {
 	for i := range tier {
-		tier[i].load = v.sessions(tier[i], g.Sessions)
-		if d.Affinity != 0 {
-			tier[i].score = tier[i].scoreOf(d.Affinity)
+		s := &tier[i]
+		s.rank, s.tie = uint64(o.load(s)+1), 0 // one that did not tell has -1
+		if o.d.Affinity != 0 {
+			s.tie = ^s.scoreOf(o.d.Affinity)
 		}
 	}
-	slices.SortStableFunc(tier, func(a, b slot) int {
-		switch {
-		case a.load != b.load:
-			return a.load - b.load
-		case a.score > b.score: // the highest first
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
-	if d.Affinity != 0 {
+	if o.d.Affinity != 0 {
+		byRank(tier)
 		return
 	}
-	for len(tier) > 0 {
-		n := 1
-		for n < len(tier) && tier[n].load == tier[0].load {
-			n++
-		}
-		takeTurns(tier[:n], d.Turn)
-		tier = tier[n:]
+	byRankInTurns(tier, o.d.Turn)
+}
+
+// load is what the method least-sessions compares; of a group that stands there, the
+// calls of its members that take calls.
+func (o *ordering) load(s *slot) int {
+	if s.member.Nested == nil {
+		return max(o.v.sessions(*s, o.g.Sessions), -1)
 	}
+	n := 0
+	for _, in := range o.p.inner[s.from:s.to] {
+		n += max(o.v.sessions(in, o.g.Sessions), 0)
+	}
+	return n
 }
 
 // scoreOf is the far end's place for an affinity value: with a far end more or
@@ -170,7 +167,7 @@ func toFront(order []slot, farEnd string) bool {
 func (v *View) SiteOf(t *Table, g *Group, farEnd string) string {
 	key, id, bound := strings.Cut(farEnd, "\x00")
 	m := t.Member(key)
-	if m == nil || m.Group != g || bound != (m.Registration != nil) || v.dialable(m, v.Panic[m.Site]) != "" {
+	if m == nil || !g.holds(m) || bound != (m.Registration != nil) || v.dialable(m, v.Panic[m.Site]) != "" {
 		return ""
 	}
 	if !bound {

@@ -20,6 +20,10 @@ func (v *validator) members(group string, g *GroupSpec) {
 		if v.name(path+".id", m.ID) {
 			v.unique(ids, m.ID, i, path+".id", list)
 		}
+		if m.Group != "" {
+			v.nested(path, g, m, i, targets)
+			continue
+		}
 		if m.Registration != nil {
 			v.registration(path, m)
 		} else if m.Site == "" {

@@ -44,7 +44,7 @@ func (v *View) Weigh(m *Member, weight int) {
 
 // weight is what a member counts in a weighted draw.
 func (v *View) weight(m *Member) uint64 {
-	if v.Weights != nil && v.Weights[m.Index] > 0 {
+	if v.Weights != nil && m.Nested == nil && v.Weights[m.Index] > 0 {
 		return uint64(v.Weights[m.Index])
 	}
 	return uint64(m.Weight)
