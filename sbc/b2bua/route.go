@@ -56,22 +56,10 @@ func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
 // HuntConfig says how the sequence engine goes through the try-order of a call.
 // Calls and explain both ask it.
 func HuntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunkgroup.Candidate, peerFirst bool) hunt.Config {
+	rules := rulesOf(order, course.Groups)
 	cfg := hunt.Config{
-		Targets:   make([]hunt.Target, len(order)),
-		Ring:      d.Customer.Timers.Ring,
-		MaxPDD:    d.Customer.Timers.MaxPDD,
-		HandoffOn: d.Customer.HandoffOn,
-	}
-	for i := range order {
-		cand := &order[i]
-		t := &cand.Member.Group.Timers
-		cfg.Targets[i] = hunt.Target{
-			Dialable: cand.Dialable, Cause: cand.Cause,
-			BTimer: t.BTimer, Progress: t.Progress, AdvanceOn: cand.Member.Group.AdvanceOn,
-		}
-	}
-	for _, g := range course.Groups {
-		cfg.MaxAttempts = max(cfg.MaxAttempts, g.MaxAttempts)
+		Targets: rules.targets, Groups: rules.rules,
+		Ring: d.Customer.Timers.Ring, MaxPDD: d.Customer.Timers.MaxPDD, HandoffOn: d.Customer.HandoffOn,
 	}
 	if d.Direction == trunkgroup.Inbound && d.Ingress != nil {
 		cfg.Exhausted = d.Ingress.ExhaustedCode

@@ -14,6 +14,14 @@ const (
 	CausePDD = "PDD_TIMEOUT"
 	// CauseReserve: the local part of max_pdd passed and the peer site is asked.
 	CauseReserve = "handoff_reserve"
+	// CauseSetup: timers.setup of the group passed before anybody of it showed progress.
+	CauseSetup = "SETUP_TIMEOUT"
+	// CauseSetupBudget: not dialled, for timers.setup of the group had passed.
+	CauseSetupBudget = "setup_budget"
+	// CauseElsewhere: another far end of the same fork answered.
+	CauseElsewhere = "answered_elsewhere"
+	// CauseDeclined: another far end of the same fork refused for all of them.
+	CauseDeclined = "declined_elsewhere"
 	// CauseHandoffTimeout: the peer showed nothing for HandoffLimit.
 	CauseHandoffTimeout = "handoff_timeout"
 	// CauseTransport: the INVITE could not be delivered.
@@ -31,7 +39,8 @@ type Attempt struct {
 	// Target is the index in Config.Targets; in a peer's attempt, of the peer's list.
 	Target int
 	// Code is how it ended: the far end's final, or our verdict: 408 for silence, 503 for one that
-	// could not be dialled or reached. 0 while in flight and after the caller gave up.
+	// could not be dialled or reached. 0 while in flight, and when it was given up because of the
+	// caller or of another attempt of its fork.
 	Code int
 	// Cause says more where no final response was received.
 	Cause string
@@ -41,6 +50,11 @@ type Attempt struct {
 	Progress bool
 	// Final: Code was received from the far end.
 	Final bool
+	// LastWord: Code led to no other target of this site.
+	LastWord bool
+	// Fork tells the attempts that were under way together: the place of the first of them, from 1;
+	// 0 for one that was alone. They stand side by side on the list.
+	Fork uint16
 	// Start is when it was dialled or skipped. Zero in a peer's attempt.
 	Start time.Time
 	// Elapsed is the time from Start to its end.

@@ -29,6 +29,7 @@ func failover(s *Sequence, now time.Time) {
 
 func fourTargets() Config {
 	return Config{
+		Groups:  []Group{{}},
 		Targets: []Target{{Dialable: true}, {Dialable: true}, {Dialable: true}, {Dialable: true}},
 		Ring:    30 * time.Second, MaxPDD: 15 * time.Second, Handoff: true,
 	}

@@ -27,7 +27,7 @@ var ErrAttempts = errors.New("malformed list of attempts")
 //	1;exhausted,ashburn;acme-in;pbx-3;503;dpf;118;,ashburn;acme-in;pbx-4;408;d;4000;no_response
 //
 // that is site, group, member, code, flags (d dialled, p progress, f final received), milliseconds and
-// cause. Further fields are for later versions and are skipped.
+// cause; of an attempt of a fork also its number. Further fields are for later versions and are skipped.
 func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 	last := "1;exhausted"
 	if definitive {
@@ -52,6 +52,9 @@ func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 		dst = append(dst, ';')
 		dst = append(strconv.AppendInt(dst, a.Elapsed.Milliseconds(), 10), ';')
 		dst = percent.Append(dst, a.Cause)
+		if a.Fork != 0 {
+			dst = strconv.AppendUint(append(dst, ';'), uint64(a.Fork), 10)
+		}
 	}
 	return dst
 }
@@ -109,5 +112,10 @@ func parseAttempt(element string) (a Attempt, err error) {
 		return a, ErrAttempts
 	}
 	a.Elapsed = time.Duration(ms) * time.Millisecond
+	if len(fields) > 7 {
+		if fork, err := strconv.ParseUint(fields[7], 10, 16); err == nil { // else it is of a later version
+			a.Fork = uint16(fork)
+		}
+	}
 	return a, nil
 }

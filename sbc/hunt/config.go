@@ -22,23 +22,30 @@ type Target struct {
 	// Dialable is false for a target that is known not to be reachable. It is recorded and skipped at
 	// once (S-043, S-044).
 	Dialable bool
+	// Alternate marks a further address of the far end before it. A fork calls it only when the
+	// address before has failed, so that one far end does not ring twice.
+	Alternate bool
+	// RerouteAfterProgress moves on after Progress even from a target that rings (S-067).
+	RerouteAfterProgress bool
 	// Cause says why it is not dialable: "down", "unresolved", ...
 	Cause string
 	// BTimer waits for any provisional; 0 means DefaultBTimer.
 	BTimer time.Duration
 	// Progress waits for 101 to 199; 0 means the sequence's Ring, or DefaultProgress without one.
 	Progress time.Duration
-	// RerouteAfterProgress moves on after Progress even from a target that rings (S-067).
-	RerouteAfterProgress bool
-	// AdvanceOn are the finals that lead to the next target; empty means 408, 500, 502, 503, 504
-	// (S-035, S-036). A 6xx in it has no effect (S-033).
-	AdvanceOn trunkgroup.CauseSet
+	// Group is the index in Config.Groups of whose rules it follows. Within is the index of the group
+	// in whose place that group stands, whose bounds hold too; the same index for most.
+	Group, Within int
+	// Tier tells apart, in a group that forks, who is called at once: neighbours of one tier are.
+	Tier int
 }
 
 // Config is what one sequence needs to know. It must not change after New.
 type Config struct {
 	// Targets in the order in which they are tried.
 	Targets []Target
+	// Groups are those of the targets; without any, all targets follow the zero Group.
+	Groups []Group
 	// Ring bounds the ringing of one attempt, from its dial instant; 0 means no bound (S-062, S-065).
 	Ring time.Duration
 	// MaxPDD bounds the time from the caller's INVITE to the first 18x or 2xx, over both sites; 0
@@ -55,12 +62,13 @@ type Config struct {
 	PeerFirst bool
 	// HandoffOn are the finals after which the call may be handed off; empty means 408 and 503.
 	HandoffOn trunkgroup.CauseSet
-	// MaxAttempts bounds the dialled attempts of this site; 0 means as many as there are targets.
-	MaxAttempts int
 	// Exhausted replaces the final of a call that failed after both sites were tried (DEC-06); 0
 	// keeps what the attempts say.
 	Exhausted int
 }
+
+// group returns the rules that a target follows.
+func (c *Config) group(t *Target) *Group { return &c.Groups[t.Group] }
 
 // withDefaults fills what was left open.
 func (c Config) withDefaults() Config {
@@ -70,8 +78,8 @@ func (c Config) withDefaults() Config {
 	if c.HandoffReserve <= 0 || c.HandoffReserve >= c.MaxPDD {
 		c.HandoffReserve = c.MaxPDD / 3
 	}
-	if c.MaxAttempts <= 0 {
-		c.MaxAttempts = len(c.Targets)
+	if len(c.Groups) == 0 {
+		c.Groups = []Group{{}}
 	}
 	return c
 }
@@ -94,16 +102,4 @@ func (c *Config) progress(t *Target) time.Duration {
 		return c.Ring
 	}
 	return DefaultProgress
-}
-
-// advances reports whether a final of this code, or a silence recorded under it, leads to the next
-// target.
-func (t *Target) advances(code int) bool {
-	switch {
-	case code >= 600:
-		return false
-	case t.AdvanceOn.Empty():
-		return code == 408 || code == 500 || code == 502 || code == 503 || code == 504
-	}
-	return t.AdvanceOn.Has(code)
 }

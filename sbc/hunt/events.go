@@ -3,31 +3,32 @@ package hunt
 import "time"
 
 // Provisional takes a provisional of an attempt. 100 only stops the B timer; 101 to 199 is progress
-// (S-060): it is relayed and moves the attempt's deadline.
+// (S-060): it is relayed, moves the attempt's deadline and ends the setup time of its group.
 func (s *Sequence) Provisional(now time.Time, attempt, code int) []Action {
-	if !s.begin(s.inFlight(attempt) && code >= 100 && code < 200) {
+	at := s.inFlight(attempt)
+	if !s.begin(at >= 0 && code >= 100 && code < 200) {
 		return nil
 	}
-	a := &s.attempts[attempt]
+	l, a := &s.live[at], &s.attempts[attempt]
 	t := &s.cfg.Targets[a.Target]
 	progress := s.cfg.progress(t)
+	l.heard = true
 	if code == 100 {
 		if !a.Progress {
-			s.deadline = a.Start.Add(progress)
+			l.deadline = a.Start.Add(progress)
 		}
-		s.heard = true
 		return nil
 	}
-	s.heard = true
 	a.Progress = true
 	s.state = Ringing
+	s.met(t)
 	switch {
 	case t.RerouteAfterProgress:
-		s.deadline = a.Start.Add(progress)
+		l.deadline = a.Start.Add(progress)
 	case s.cfg.Ring == 0: // S-065
-		s.deadline = time.Time{}
+		l.deadline = time.Time{}
 	default: // S-062: progress never shortens
-		s.deadline = a.Start.Add(max(progress, s.cfg.Ring))
+		l.deadline = a.Start.Add(max(progress, s.cfg.Ring))
 	}
 	if alerts(code) {
 		s.alerted = true
@@ -39,27 +40,27 @@ func (s *Sequence) Provisional(now time.Time, attempt, code int) []Action {
 // alerts reports whether a provisional ends the post-dial delay: 18x.
 func alerts(code int) bool { return code/10 == 18 }
 
-// Final takes a final response of an attempt.
+// Final takes a final response of an attempt. The first 2xx of a fork wins; a 6xx speaks for all places,
+// so that the others are given up (RFC 3261 16.7); any other failure waits for them.
 func (s *Sequence) Final(now time.Time, attempt, code int) []Action {
-	if !s.begin(s.inFlight(attempt) && code >= 200 && code < 700) {
+	at := s.inFlight(attempt)
+	if !s.begin(at >= 0 && code >= 200 && code < 700) {
 		return nil
 	}
 	s.attempts[attempt].Final = true
-	a := s.end(now, code, "")
+	a := s.end(now, at, code, "")
 	if code < 300 {
+		s.abandonAll(now, 0, CauseElsewhere)
 		s.state = Answered
 		s.emitFor(Answer, attempt, code, "")
 		return s.out
 	}
-	switch {
-	case s.cfg.Targets[a.Target].advances(code):
-		s.advance(now)
-	case code < 600 && s.cfg.HandoffOn.Has(code) && s.mayHandOff(now):
-		// DEC-04: handoff_on is independent of advance_on.
-		s.handOff(now)
-	default: // S-033, S-034
-		s.finish(true)
+	v := s.judge(a)
+	a.LastWord = v >= asksPeer
+	if code >= 600 {
+		s.abandonAll(now, 0, CauseDeclined)
 	}
+	s.settle(now, a, v)
 	return s.out
 }
 
@@ -67,30 +68,31 @@ func (s *Sequence) Final(now time.Time, attempt, code int) []Action {
 // the next target follows at once, whatever AdvanceOn says, for nobody has responded. An attempt that
 // had spoken is abandoned, so that it does not ring on.
 func (s *Sequence) TransportError(now time.Time, attempt int, cause string) []Action {
-	if !s.begin(s.inFlight(attempt)) {
+	at := s.inFlight(attempt)
+	if !s.begin(at >= 0) {
 		return nil
 	}
-	if s.heard {
+	if s.live[at].heard {
 		s.emitFor(Abandon, attempt, 0, CauseTransport)
 	}
 	if cause == "" {
 		cause = CauseTransport
 	}
-	s.end(now, 503, cause)
-	s.advance(now)
+	s.settle(now, s.end(now, at, 503, cause), goesOn)
 	return s.out
 }
 
 // Undialable says that no INVITE of an attempt was put on the wire: it is recorded as not dialled and
 // skipped (S-043, S-044).
 func (s *Sequence) Undialable(now time.Time, attempt int, cause string) []Action {
-	if !s.begin(s.inFlight(attempt)) {
+	at := s.inFlight(attempt)
+	if !s.begin(at >= 0) {
 		return nil
 	}
-	s.attempts[attempt].Dialed = false
-	s.dialed--
-	s.end(now, 503, cause)
-	s.advance(now)
+	a := &s.attempts[attempt]
+	a.Dialed = false
+	s.uncount(&s.cfg.Targets[a.Target])
+	s.settle(now, s.end(now, at, 503, cause), goesOn)
 	return s.out
 }
 
@@ -100,12 +102,8 @@ func (s *Sequence) Cancel(now time.Time) []Action {
 	if !s.begin(!s.state.Done()) {
 		return nil
 	}
-	switch s.state {
-	case Trying, Ringing:
-		attempt := s.current
-		s.end(now, 0, CauseCancelled)
-		s.emitFor(Abandon, attempt, 0, CauseCancelled)
-	case HandedOff:
+	s.abandonAll(now, 0, CauseCancelled)
+	if s.state == HandedOff {
 		s.emit(Action{Kind: CancelHandoff, Attempt: -1, Target: -1, Cause: CauseCancelled})
 	}
 	s.fail(487, CauseCancelled, true)

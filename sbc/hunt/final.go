@@ -21,7 +21,7 @@ type Response struct {
 // sequence. Exhausted, when not 0, replaces what an exhausted list gives: it is set after both sites
 // were tried for a provider.
 //
-// How the list ended decides first:
+// How the list ended decides first, by its last attempt, or by the one that says most of a last fork:
 //
 //	a definitive final             as it is (S-033, S-034), unless it must not cross (DEC-23)
 //	a target that was not dialled  503 of our own (S-041), also when nothing was tried
@@ -39,22 +39,24 @@ func FinalResponse(attempts []Attempt, definitive bool, exhausted int) Response 
 }
 
 func exhaustedResponse(attempts []Attempt, definitive bool) Response {
-	n := len(attempts)
-	if n == 0 {
+	n := decides(attempts, definitive)
+	if n < 0 {
 		return Response{Code: 503, Cause: CauseUnreachable, Attempt: -1}
 	}
-	last := &attempts[n-1]
+	last := &attempts[n]
 	switch {
 	case definitive && last.Final:
 		code := CallerCode(last.Code)
 		if code == last.Code {
-			return Response{Code: code, Attempt: n - 1, AsIs: true, Definitive: true}
+			return Response{Code: code, Attempt: n, AsIs: true, Definitive: true}
 		}
-		return Response{Code: code, Cause: vendor(last.Code), Attempt: n - 1, Definitive: true}
+		return Response{Code: code, Cause: vendor(last.Code), Attempt: n, Definitive: true}
+	case !last.Dialed && last.Cause == CauseSetupBudget:
+		return Response{Code: 503, Cause: CauseSetup, Attempt: -1}
 	case !last.Dialed:
 		return Response{Code: 503, Cause: CauseUnreachable, Attempt: -1}
 	case last.silent() && last.Progress && last.Cause != CausePDD:
-		return Response{Code: 408, Cause: CauseRingTimeout, Attempt: n - 1, Definitive: true}
+		return Response{Code: 408, Cause: CauseRingTimeout, Attempt: n, Definitive: true}
 	case last.silent(), last.undelivered():
 		return Response{Code: 503, Cause: last.Cause, Attempt: -1}
 	}

@@ -32,8 +32,8 @@ func (s *Sequence) mayHandOff(now time.Time) bool {
 	if !s.cfg.Handoff || s.handed || s.barred || s.budget(now) <= 0 {
 		return false
 	}
-	if n := len(s.attempts); n > 0 {
-		last := &s.attempts[n-1]
+	if i := decides(s.attempts, false); i >= 0 {
+		last := &s.attempts[i]
 		return !last.silent() || !last.Progress
 	}
 	return true
@@ -52,7 +52,7 @@ func (s *Sequence) budget(now time.Time) time.Duration {
 func (s *Sequence) handOff(now time.Time) {
 	budget := s.budget(now)
 	s.state, s.handed = HandedOff, true
-	s.deadline = now.Add(budget)
+	s.peerEnd = now.Add(budget)
 	s.emit(Action{Kind: Handoff, Attempt: -1, Target: -1, Budget: budget})
 }
 
@@ -81,9 +81,9 @@ func (s *Sequence) HandoffProvisional(now time.Time, code int) []Action {
 		s.alerted = true
 	}
 	if s.alerted {
-		s.deadline = time.Time{}
+		s.peerEnd = time.Time{}
 		if s.cfg.Ring > 0 {
-			s.deadline = now.Add(max(HandoffLimit, 2*s.cfg.Ring))
+			s.peerEnd = now.Add(max(HandoffLimit, 2*s.cfg.Ring))
 		}
 	}
 	s.emit(Action{Kind: RelayHandoff, Attempt: -1, Target: -1, Code: code})
@@ -104,7 +104,7 @@ func (s *Sequence) HandoffDone(now time.Time, r HandoffResult) []Action {
 	if s.state != HandedOff {
 		return nil
 	}
-	s.deadline = time.Time{}
+	s.peerEnd = time.Time{}
 	s.accepted = s.accepted || r.Accepted || r.Answered
 	switch {
 	case r.Answered:

@@ -10,8 +10,9 @@ import (
 )
 
 // TestProperties runs random calls against random far ends and checks, after every event, what must hold
-// for every call: exactly one final; at most one leg alive; nobody dialled twice; an answer is joined or
-// was abandoned before; a hand-off only by DEC-04; the end no later than the timers allow.
+// for every call: exactly one final; at most one leg alive, but for those of one fork; nobody dialled twice;
+// an answer is joined or was abandoned before; a hand-off only by DEC-04; each group's bounds are kept;
+// the end no later than the timers allow.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCheckedCall(t)
@@ -36,7 +37,8 @@ type checkedCall struct {
 	seq     *Sequence
 	zero    time.Time
 	now     time.Time
-	live    int // attempt alive, -1 for none
+	live    map[int]bool // attempts alive
+	groups  []usedGroup
 	peer    bool
 	dialled map[int]bool
 	handed  int
@@ -54,18 +56,20 @@ func newCheckedCall(t *rapid.T) *checkedCall {
 	cfg := Config{
 		Ring: second("ring", 0, 40), MaxPDD: second("max_pdd", 0, 20), HandoffReserve: second("reserve", 0, 8),
 		Handoff: rapid.Bool().Draw(t, "handoff"), HandoffOn: codes.Draw(t, "handoff_on"),
-		MaxAttempts: rapid.IntRange(0, 4).Draw(t, "max_attempts"),
-		Exhausted:   rapid.SampledFrom([]int{0, 480, 503}).Draw(t, "exhausted"),
-		PeerFirst:   rapid.Bool().Draw(t, "peer_first"),
+		Exhausted: rapid.SampledFrom([]int{0, 480, 503}).Draw(t, "exhausted"),
+		PeerFirst: rapid.Bool().Draw(t, "peer_first"),
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "targets") {
 		cfg.Targets = append(cfg.Targets, Target{
 			Dialable: rapid.IntRange(0, 3).Draw(t, "dialable") > 0, Cause: "down",
 			BTimer: second("b_timer", 0, 10), Progress: second("progress", 0, 12),
-			RerouteAfterProgress: rapid.Bool().Draw(t, "reroute"), AdvanceOn: codes.Draw(t, "advance_on"),
+			RerouteAfterProgress: rapid.Bool().Draw(t, "reroute"),
 		})
 	}
-	c := &checkedCall{t: t, cfg: cfg, zero: time.Unix(1000, 0), live: -1, dialled: map[int]bool{}}
+	drawGroups(t, &cfg, codes)
+	c := &checkedCall{
+		t: t, cfg: cfg, zero: time.Unix(1000, 0), live: map[int]bool{}, dialled: map[int]bool{}, groups: make([]usedGroup, len(cfg.Groups)),
+	}
 	c.now = c.zero
 	c.seq = New(cfg, c.now)
 	return c
@@ -74,25 +78,29 @@ func newCheckedCall(t *rapid.T) *checkedCall {
 // step lets one thing happen, sensible or not.
 func (c *checkedCall) step() {
 	attempt := rapid.IntRange(-1, max(0, len(c.seq.Attempts()))).Draw(c.t, "attempt")
-	if c.live >= 0 && rapid.IntRange(0, 3).Draw(c.t, "right") > 0 {
-		attempt = c.live
+	if len(c.live) > 0 && rapid.IntRange(0, 3).Draw(c.t, "right") > 0 {
+		attempt = rapid.SampledFrom(c.alive()).Draw(c.t, "alive")
 	}
-	alive := attempt >= 0 && attempt == c.live
+	alive := c.live[attempt]
+	gone := func() { delete(c.live, attempt) }
 	switch rapid.IntRange(0, 9).Draw(c.t, "what") {
 	case 0, 1:
 		code := rapid.SampledFrom([]int{100, 180, 183, 199}).Draw(c.t, "provisional")
+		if alive && code > 100 {
+			c.progress(attempt)
+		}
 		c.only(c.seq.Provisional(c.now, attempt, code), alive)
 	case 2:
-		c.only(c.seq.TransportError(c.now, attempt, "refused"), alive, func() { c.live = -1 })
+		c.only(c.seq.TransportError(c.now, attempt, "refused"), alive, gone)
 	case 3:
-		c.only(c.seq.Undialable(c.now, attempt, "unresolved"), alive, func() { c.live = -1 })
+		c.only(c.seq.Undialable(c.now, attempt, "unresolved"), alive, gone)
 	case 4, 5:
 		code := rapid.SampledFrom([]int{200, 302, 404, 408, 486, 500, 503, 603}).Draw(c.t, "final")
 		answered := alive && code == 200
 		finals := c.finals
 		c.only(c.seq.Final(c.now, attempt, code), alive, func() {
 			if !answered {
-				c.live = -1
+				gone()
 			}
 		})
 		if answered && (c.finals != finals+1 || c.seq.State() != Answered) {
@@ -140,15 +148,10 @@ func (c *checkedCall) take(actions []Action) {
 		}
 		switch a.Kind {
 		case Dial:
-			if c.live >= 0 || c.peer {
-				c.t.Fatalf("%v while attempt %d or the peer is alive", a, c.live)
-			}
-			if c.dialled[a.Target] || !c.cfg.Targets[a.Target].Dialable {
-				c.t.Fatalf("%v: dialled before, or not dialable", a)
-			}
-			c.dialled[a.Target], c.live = true, a.Attempt
+			c.judgeDial(a)
+			c.dialled[a.Target], c.live[a.Attempt] = true, true
 		case Abandon:
-			c.live = -1
+			delete(c.live, a.Attempt)
 		case Relay, RelayHandoff:
 			c.alerted = c.alerted || a.Code/10 == 18
 		case Handoff:
@@ -160,21 +163,15 @@ func (c *checkedCall) take(actions []Action) {
 		}
 		if a.Kind.Final() {
 			c.finals++
-			if a.Kind != Answer && c.live >= 0 || a.Kind != AnswerHandoff && c.peer {
-				c.t.Fatalf("%v while somebody is alive", a)
+			if a.Kind == Answer {
+				delete(c.live, a.Attempt)
 			}
-			c.live = -1
+			if len(c.live) > 0 || a.Kind != AnswerHandoff && c.peer {
+				c.t.Fatalf("%v while somebody is alive: %v", a, c.alive())
+			}
 		}
 	}
-	dials := 0
-	for i := range c.seq.Attempts() {
-		if a := &c.seq.Attempts()[i]; a.Dialed {
-			dials++
-		}
-	}
-	if limit := c.cfg.MaxAttempts; dials > len(c.cfg.Targets) || limit > 0 && dials > limit {
-		c.t.Fatalf("%d attempts dialled of %d targets, limit %d", dials, len(c.cfg.Targets), limit)
-	}
+	c.judgeGroups()
 }
 
 // judgeHandoff says DEC-04 in other words than the engine.
@@ -183,12 +180,14 @@ func (c *checkedCall) judgeHandoff(a Action) {
 	if on.Empty() {
 		on = trunkgroup.Causes(408, 503)
 	}
-	ok := c.cfg.Handoff && c.handed == 1 && a.Budget > 0 && c.live < 0
+	ok := c.cfg.Handoff && c.handed == 1 && a.Budget > 0 && len(c.live) == 0
+	final := decides(c.seq.Attempts(), false)
 	for i, at := range c.seq.Attempts() {
 		quiet := at.Dialed && !at.Final && !at.Progress
-		listed := on.Has(at.Code) && at.Code < 600
+		never := at.Dialed && c.cfg.Groups[c.cfg.Targets[at.Target].Group].NeverAdvance.Has(at.Code)
+		listed := on.Has(at.Code) && at.Code < 600 && !(never && at.Final)
 		ok = ok && (!at.Dialed || quiet || !at.Final && at.Code == 503 || listed)
-		if i == len(c.seq.Attempts())-1 && at.Progress && !at.Final && at.Code == 408 {
+		if i == final && at.Progress && !at.Final && at.Code == 408 {
 			ok = false
 		}
 	}
@@ -205,8 +204,9 @@ func (c *checkedCall) advance(d time.Duration) {
 		if c.peer && c.cfg.MaxPDD > 0 && !c.alerted && at.After(c.zero.Add(c.cfg.MaxPDD)) {
 			c.t.Fatalf("the hand-off may take until %v", at.Sub(c.zero))
 		}
-		c.take(c.seq.Expire(at))
-		if next := c.seq.Deadline(); next.Equal(at) {
+		actions := c.seq.Expire(at)
+		c.take(actions)
+		if next := c.seq.Deadline(); next.Equal(at) && len(actions) == 0 {
 			c.t.Fatalf("the timer at %v does not go away", at.Sub(c.zero))
 		}
 	}
@@ -222,8 +222,8 @@ func (c *checkedCall) settle() {
 			case c.peer:
 				c.peer = false
 				c.take(c.seq.HandoffDone(c.now, HandoffResult{Answered: true, Code: 200}))
-			case c.live >= 0 && c.seq.State() == Ringing:
-				c.take(c.seq.Final(c.now, c.live, 200))
+			case len(c.live) > 0 && c.seq.State() == Ringing:
+				c.take(c.seq.Final(c.now, c.alive()[0], 200))
 			default:
 				c.t.Fatalf("state %v waits for nothing", c.seq.State())
 			}
@@ -248,7 +248,9 @@ func TestDEC05_MaxPDDBoundsEveryCall(t *testing.T) {
 		c.take(c.seq.Start(c.now))
 		for range rapid.IntRange(0, 10).Draw(t, "hundreds") {
 			c.advance(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond)
-			c.take(c.seq.Provisional(c.now, c.live, 100))
+			for _, attempt := range c.alive() {
+				c.take(c.seq.Provisional(c.now, attempt, 100))
+			}
 			c.take(c.seq.HandoffProvisional(c.now, 100))
 		}
 		c.advance(c.zero.Add(c.cfg.MaxPDD).Sub(c.now))

@@ -22,6 +22,9 @@ type script struct {
 	finals int
 	dials  int
 	out    strings.Builder
+	// groups are the indices of named groups; group and within are of the targets that follow.
+	groups        map[string]int
+	group, within int
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -29,7 +32,8 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "config":
 		s.check(t)
-		*s = script{zero: time.Unix(0, 0)}
+		*s = script{zero: time.Unix(0, 0), groups: map[string]int{}}
+		s.cfg.Groups = []Group{{}}
 		s.now = s.zero
 		s.config(t, d)
 		return ""
@@ -107,7 +111,7 @@ func (s *script) config(t *testing.T, d *datadriven.TestData) {
 		case "handoff_on":
 			s.cfg.HandoffOn = causes(t, a.Vals)
 		case "max_attempts":
-			s.cfg.MaxAttempts = int(atoi(t, a.Vals[0]))
+			s.cfg.Groups[0].MaxAttempts = int(atoi(t, a.Vals[0]))
 		case "exhausted":
 			s.cfg.Exhausted = int(atoi(t, a.Vals[0]))
 		default:
@@ -122,29 +126,68 @@ func (s *script) config(t *testing.T, d *datadriven.TestData) {
 		if err != nil {
 			d.Fatalf(t, "%v", err)
 		}
-		tg := Target{Dialable: true}
-		for _, a := range args {
-			switch a.Key {
-			case "down":
-				tg.Dialable, tg.Cause = false, "down"
-				if len(a.Vals) > 0 {
-					tg.Cause = a.Vals[0]
-				}
-			case "b_timer":
-				tg.BTimer = duration(t, a.Vals[0])
-			case "progress":
-				tg.Progress = duration(t, a.Vals[0])
-			case "reroute":
-				tg.RerouteAfterProgress = true
-			case "advance_on":
-				tg.AdvanceOn = causes(t, a.Vals)
-			default:
-				d.Fatalf(t, "unknown argument %s", a.Key)
-			}
+		if rest, ok := strings.CutPrefix(name, "@"); ok {
+			s.rules(t, d, rest, args)
+			continue
 		}
 		s.names = append(s.names, name)
-		s.cfg.Targets = append(s.cfg.Targets, tg)
+		s.cfg.Targets = append(s.cfg.Targets, s.targetOf(t, d, args))
 	}
+}
+
+func (s *script) targetOf(t *testing.T, d *datadriven.TestData, args []datadriven.CmdArg) Target {
+	tg := Target{Dialable: true, Group: s.group, Within: s.within}
+	for _, a := range args {
+		switch a.Key {
+		case "down":
+			tg.Dialable, tg.Cause = false, "down"
+			if len(a.Vals) > 0 {
+				tg.Cause = a.Vals[0]
+			}
+		case "b_timer":
+			tg.BTimer = duration(t, a.Vals[0])
+		case "progress":
+			tg.Progress = duration(t, a.Vals[0])
+		case "reroute":
+			tg.RerouteAfterProgress = true
+		case "alternate":
+			tg.Alternate = true
+		case "tier":
+			tg.Tier = int(atoi(t, a.Vals[0]))
+		case "advance_on": // a group of its own
+			tg.Group, tg.Within = len(s.cfg.Groups), len(s.cfg.Groups)
+			s.cfg.Groups = append(s.cfg.Groups, Group{AdvanceOn: causes(t, a.Vals)})
+		default:
+			d.Fatalf(t, "unknown argument %s", a.Key)
+		}
+	}
+	return tg
+}
+
+// rules reads a group, to which the targets below it belong.
+func (s *script) rules(t *testing.T, d *datadriven.TestData, name string, args []datadriven.CmdArg) {
+	var g Group
+	s.group = len(s.cfg.Groups)
+	s.groups[name], s.within = s.group, s.group
+	for _, a := range args {
+		switch a.Key {
+		case "max_attempts":
+			g.MaxAttempts = int(atoi(t, a.Vals[0]))
+		case "setup":
+			g.Setup = duration(t, a.Vals[0])
+		case "parallel":
+			g.Parallel = true
+		case "advance_on":
+			g.AdvanceOn = causes(t, a.Vals)
+		case "never_advance":
+			g.NeverAdvance = causes(t, a.Vals)
+		case "within":
+			s.within = s.groups[a.Vals[0]]
+		default:
+			d.Fatalf(t, "unknown argument %s", a.Key)
+		}
+	}
+	s.cfg.Groups = append(s.cfg.Groups, g)
 }
 
 func (s *script) advance(d time.Duration) {

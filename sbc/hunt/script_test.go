@@ -15,6 +15,8 @@ import (
 //
 //	config [ring=] [max_pdd=] [reserve=] [handoff] [handoff_on=()] [max_attempts=] [exhausted=]
 //	  input: one target per line: NAME [down[=cause]] [b_timer=] [progress=] [reroute] [advance_on=()]
+//	    [alternate] [tier=]; before them, for targets of a group, its rules: @NAME [max_attempts=]
+//	    [setup=] [parallel] [advance_on=()] [never_advance=()] [within=NAME]
 //	start                        the sequence begins; the caller's INVITE came at 0
 //	recv NAME code               a response of the target's latest attempt
 //	error NAME [cause]           its INVITE was refused by the transport

@@ -38,32 +38,36 @@ func (s State) Done() bool { return s >= Answered }
 type Sequence struct {
 	cfg      Config
 	invited  time.Time // the caller's INVITE
-	deadline time.Time // of the attempt in flight or of the hand-off; zero = none
+	peerEnd  time.Time // of the hand-off; zero = none
 	attempts []Attempt
-	next     int  // next target
-	current  int  // attempt in flight
-	dialed   int  // attempts that count for MaxAttempts
-	peerList bool // the peer's attempts are on the list
+	live     []leg   // attempts in flight: at most one, but for a fork
+	tallies  []tally // by index in Config.Groups; nil when none has bounds
+	next     int     // next target
+	peerList bool    // the peer's attempts are on the list
 	state    State
-	barred   bool // an attempt ended in a way that forbids a hand-off
-	cut      bool // the local list was left early, or not begun, for the sake of the hand-off
-	handed   bool // the hand-off was asked for
-	accepted bool // the peer site took the call up
-	alerted  bool // a 18x was relayed: max_pdd is met
-	heard    bool // the attempt in flight sent a provisional, 100 too
+	worst    verdict // of the attempts that have ended since the list last went on
+	barred   bool    // an attempt ended in a way that forbids a hand-off
+	cut      bool    // the local list was left early, or not begun, for the sake of the hand-off
+	handed   bool    // the hand-off was asked for
+	accepted bool    // the peer site took the call up
+	alerted  bool    // a 18x was relayed: max_pdd is met
 	out      []Action
-	buffer   [2]Action // no event causes more: one is given up, one thing follows
+	buffer   [2]Action // enough but for a fork: one is given up, one thing follows
+	solo     [1]leg    // where live begins
 }
 
-// New prepares a sequence for a call whose INVITE came at now. The slice of targets is kept, not copied.
+// New prepares a sequence for a call whose INVITE came at now. The slices of targets and groups are
+// kept, not copied.
 func New(cfg Config, now time.Time) *Sequence {
 	s := &Sequence{
 		cfg:      cfg.withDefaults(),
 		invited:  now,
-		current:  -1,
 		attempts: make([]Attempt, 0, min(len(cfg.Targets), 2)),
 	}
-	s.out = s.buffer[:0]
+	s.out, s.live = s.buffer[:0], s.solo[:0]
+	if s.cfg.bounded() {
+		s.tallies = make([]tally, len(s.cfg.Groups))
+	}
 	return s
 }
 
@@ -104,33 +108,51 @@ func (s *Sequence) emitFor(k Kind, attempt, code int, cause string) {
 	s.emit(Action{Kind: k, Attempt: attempt, Target: s.attempts[attempt].Target, Code: code, Cause: cause})
 }
 
-// inFlight reports whether an event of this attempt is of interest: its final decides nothing a second
-// time, and what it says after it was abandoned is never relayed or joined (S-052).
-func (s *Sequence) inFlight(attempt int) bool {
-	return s.current >= 0 && attempt == s.current
-}
+// target returns the target of an attempt in flight.
+func (s *Sequence) target(l leg) *Target { return &s.cfg.Targets[s.attempts[l.attempt].Target] }
 
-// advance dials the next target that can be dialled, or ends the local list.
+// advance goes on with the next target that can be dialled, or ends the local list. What a group may
+// not dial any more for its number of attempts is left out, as if it were not on the list.
 func (s *Sequence) advance(now time.Time) {
-	for s.next < len(s.cfg.Targets) && s.dialed < s.cfg.MaxAttempts {
+	s.worst = goesOn
+	for s.next < len(s.cfg.Targets) {
 		t := &s.cfg.Targets[s.next]
-		if t.Dialable && s.outOfTime(now) {
+		switch {
+		case s.full(t):
+			s.next++
+		case !t.Dialable:
+			s.skip(now, t.Cause)
+		case s.spent(t, now):
+			s.skip(now, CauseSetupBudget)
+		case s.outOfTime(now):
+			return
+		case s.cfg.group(t).Parallel:
+			s.fork(now)
+			return
+		default:
+			s.dial(now, s.next, 0)
+			s.next++
 			return
 		}
-		s.attempts = append(s.attempts, Attempt{Target: s.next, Dialed: t.Dialable, Start: now})
-		s.next++
-		i := len(s.attempts) - 1
-		if !t.Dialable {
-			s.attempts[i].Code, s.attempts[i].Cause = 503, t.Cause
-			continue
-		}
-		s.current, s.state, s.heard = i, Trying, false
-		s.dialed++
-		s.deadline = now.Add(min(s.cfg.bTimer(t), s.cfg.progress(t)))
-		s.emitFor(Dial, i, 0, "")
-		return
 	}
 	s.endLocal(now)
+}
+
+// skip records the next target as one that was not dialled.
+func (s *Sequence) skip(now time.Time, cause string) {
+	s.attempts = append(s.attempts, Attempt{Target: s.next, Code: 503, Cause: cause, Start: now})
+	s.next++
+}
+
+// dial begins an attempt.
+func (s *Sequence) dial(now time.Time, target int, fork uint16) {
+	t := &s.cfg.Targets[target]
+	i := len(s.attempts)
+	s.attempts = append(s.attempts, Attempt{Target: target, Dialed: true, Fork: fork, Start: now})
+	s.live = append(s.live, leg{attempt: i, deadline: now.Add(min(s.cfg.bTimer(t), s.cfg.progress(t)))})
+	s.count(t, now)
+	s.emitFor(Dial, i, 0, "")
+	s.watch()
 }
 
 // outOfTime asks before a dial whether max_pdd, or the local part of it, has passed, and ends the local
@@ -149,22 +171,10 @@ func (s *Sequence) outOfTime(now time.Time) bool {
 	return true
 }
 
-// end records how the attempt in flight ended.
-func (s *Sequence) end(now time.Time, code int, cause string) *Attempt {
-	a := &s.attempts[s.current]
-	a.Code, a.Cause, a.Elapsed = code, cause, now.Sub(a.Start)
-	s.current = -1
-	s.deadline = time.Time{}
-	if !s.permitsHandoff(a) {
-		s.barred = true
-	}
-	return a
-}
-
 // fail gives the caller a final of our own.
 func (s *Sequence) fail(code int, cause string, definitive bool) {
 	s.state = Failed
-	s.deadline = time.Time{}
+	s.peerEnd = time.Time{}
 	if !definitive && s.accepted && s.cfg.Exhausted != 0 {
 		code = s.cfg.Exhausted
 	}
