@@ -25,6 +25,9 @@ type Query struct {
 	// Asks tells whether a node of a site is up, so that it could be asked first;
 	// with nil each could.
 	Asks func(site string) bool
+	// Foreign tells whether a call to a host is refused, of a digest user or of
+	// somebody known by his address; with nil none is.
+	Foreign func(digest bool, host []byte) bool
 	// Secure: a sips address is called.
 	Secure bool
 	// Caller is the user of the caller's From; empty is not looked at.
@@ -86,6 +89,9 @@ func Explore(t *Table, v *View, q Query) Explored {
 	e := newExplainer(t, v, q)
 	x := Explored{Course: Course{Table: t, View: v, Site: q.Site, Secure: q.Secure}}
 	match, code := e.identify()
+	if code == 0 {
+		code = e.foreign()
+	}
 	if code != 0 {
 		e.out.Code = code
 		x.Explanation = e.out
@@ -101,13 +107,14 @@ func Explore(t *Table, v *View, q Query) Explored {
 }
 
 type explainer struct {
-	t     *Table
-	v     *View
-	q     Query
-	host  []byte // of the Request-URI, when that was given as a whole
-	quiet bool   // nobody reads the steps
-	shown []byte // the number shown in place of the caller's (P-29)
-	out   Explanation
+	t      *Table
+	v      *View
+	q      Query
+	host   []byte // of the Request-URI, when that was given as a whole
+	quiet  bool   // nobody reads the steps
+	digest bool   // the caller is known by digest
+	shown  []byte // the number shown in place of the caller's (P-29)
+	out    Explanation
 }
 
 // newExplainer takes the parts of a called address of record apart.
@@ -173,8 +180,17 @@ func (e *explainer) user(c *Credential, g *Group) (SourceMatch, int) {
 		e.say("source", "bound_ip of the user keeps %s out: 403", from.Addr())
 		return SourceMatch{}, 403 // P-29
 	}
-	e.shown = []byte(c.ANIOverride)
+	e.digest, e.shown = true, []byte(c.ANIOverride)
 	return SourceMatch{Customer: g}, 0
+}
+
+// foreign says whether the host that is called is one whose calls are refused.
+func (e *explainer) foreign() (code int) {
+	if len(e.host) == 0 || e.q.Foreign == nil || !e.q.Foreign(e.digest, e.host) {
+		return 0
+	}
+	e.say("source", "neither this node nor the document serves the host %s: 403", e.host)
+	return 403
 }
 
 // nearest names the sources of the address itself: what differs is the port, the transport, our own

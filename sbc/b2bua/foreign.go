@@ -28,16 +28,13 @@ const (
 // (an open relay would follow it). The caller is identified: a stranger learns
 // nothing of what we serve.
 func (s *Shard) foreign(p *Packet, who *caller) bool {
-	switch {
-	case who.token != nil || s.cfg.Domains == DomainsOfNobody:
-		return false
-	case who.user == "" && s.cfg.Domains != DomainsOfAll:
+	if who.token != nil || !s.cfg.Domains.asks(who.user != "") {
 		return false
 	}
 	table, _ := s.env.Routing()
 	m := p.Message
 	uri, err := sip.ParseURI(m.RequestURI())
-	if err != nil || uri.Scheme != "tel" && !s.ours(table, p, uri.Host) {
+	if err != nil || uri.Scheme != "tel" && !s.ours(table, p.Local, uri.Host) {
 		return true
 	}
 	found := false
@@ -47,7 +44,7 @@ func (s *Shard) foreign(p *Packet, who *caller) bool {
 			if err == nil {
 				uri, err = sip.ParseURI(a.URI)
 			}
-			found = err != nil || !s.ours(table, p, uri.Host)
+			found = err != nil || !s.ours(table, p.Local, uri.Host)
 			return !found
 		})
 		return !found
@@ -55,15 +52,28 @@ func (s *Shard) foreign(p *Packet, who *caller) bool {
 	return found
 }
 
+// asks tells whether the check is of those who are known by digest, or else by
+// their address.
+func (d DomainCheck) asks(digest bool) bool {
+	return d == DomainsOfAll || d == DomainsOfUsers && digest
+}
+
+// Foreign reports whether a call to a host that is received at local is refused,
+// since neither the node nor the document serves that host: for those who ask what
+// would become of a call.
+func (s *Shard) Foreign(table *trunkgroup.Table, local netip.AddrPort, digest bool, host []byte) bool {
+	return s.cfg.Domains.asks(digest) && !s.ours(table, local, host)
+}
+
 // ours reports whether a host is this node's, by address or by name, or a domain
 // that the document serves. Ports do not matter.
-func (s *Shard) ours(table *trunkgroup.Table, p *Packet, host []byte) bool {
+func (s *Shard) ours(table *trunkgroup.Table, local netip.AddrPort, host []byte) bool {
 	if _, ok := s.cfg.Hosts[string(host)]; ok {
 		return true
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(string(host), "[]")); err == nil {
 		_, ok := s.cfg.Hosts[HostOf(addr)]
-		return ok || addr.Unmap() == p.Local.Addr().Unmap()
+		return ok || addr.Unmap() == local.Addr().Unmap()
 	}
 	if _, ok := s.cfg.Hosts[strings.ToLower(string(host))]; ok {
 		return true

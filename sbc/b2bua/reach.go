@@ -70,11 +70,7 @@ func lostCause(b *trunkgroup.Binding, err error) string {
 // unregistered tells whether the hunt, in both sites, met nobody but far ends
 // that are not registered or cannot be reached: then the caller hears that the
 // subscriber is away and not that we failed (DEC-15).
-func (c *Call) unregistered() bool {
-	if c.seq == nil {
-		return false
-	}
-	attempts := c.seq.Attempts()
+func unregistered(attempts []hunt.Attempt) bool {
 	for i := range attempts {
 		switch attempts[i].Cause {
 		case trunkgroup.CauseUnregistered, trunkgroup.CauseNodeDown, trunkgroup.CauseFlowGone, trunkgroup.CauseUserGone:
@@ -90,10 +86,16 @@ func (c *Call) unregistered() bool {
 
 // failHunt gives the caller our final response to a hunt that found nobody.
 func (c *Call) failHunt(code int, cause string) {
-	if (cause == hunt.CauseUnreachable || cause == hunt.CauseExhausted || code == 503) && c.unregistered() {
-		code, cause = 480, causeUnregistered
+	c.fail(failureOf(c.seq.Attempts(), code, cause))
+}
+
+// failureOf is our final response to a hunt that found nobody, in the words of the
+// sequence engine, as the caller gets it.
+func failureOf(attempts []hunt.Attempt, code int, cause string) (callerCode int, callerCause string) {
+	if (cause == hunt.CauseUnreachable || cause == hunt.CauseExhausted || code == 503) && unregistered(attempts) {
+		return 480, causeUnregistered
 	}
-	c.fail(code, cause)
+	return code, cause
 }
 
 // legReach says how the far end of a caller's dialog is reached: one that came

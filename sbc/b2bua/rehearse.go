@@ -60,6 +60,9 @@ func (r *rehearsal) take(actions []hunt.Action) {
 			r.asked, r.out.HandedOff, r.out.Before = true, true, len(r.seq.Attempts())
 		case a.Kind.Final():
 			r.out.Code, r.out.Cause = a.Code, a.Cause
+			if a.Kind == hunt.Fail {
+				r.out.Code, r.out.Cause = failureOf(r.seq.Attempts(), a.Code, a.Cause)
+			}
 			r.out.Forwarded = a.Kind == hunt.Forward || a.Kind == hunt.ForwardHandoff
 		}
 	}

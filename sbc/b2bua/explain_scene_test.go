@@ -1,0 +1,217 @@
+package b2bua
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-sbc/tandem/limit"
+	"github.com/tandem-sbc/tandem/sbc/auth"
+	"github.com/tandem-sbc/tandem/sbc/mint"
+	"github.com/tandem-sbc/tandem/sbc/sessions"
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
+
+// scene is a random document with a random view of it.
+type scene struct {
+	dice
+	t      testing.TB
+	table  *trunkgroup.Table
+	view   *trunkgroup.View
+	memory *memory
+	peerUp bool
+	lot    uint64   // seeds chance of the call at hand
+	from   []string // addresses that somebody calls from
+	known  []string // those of them that are sources
+	users  []string // digest users
+	calls  int
+}
+
+// memory remembers far ends, and nothing is learned.
+type memory map[string]string
+
+func (m *memory) Remembered(_ time.Time, key string) string          { return (*m)[key] }
+func (m *memory) Remember(time.Time, string, string, time.Duration)  {}
+func (m *memory) Enter(*trunkgroup.Member, *trunkgroup.Binding) Seat { return nil }
+func (s *scene) Sessions(m *trunkgroup.Member, b *trunkgroup.Binding) int {
+	return int(hash2(7, []byte(trunkgroup.FarEnd(m, b)), nil) % 4)
+}
+
+// newScene makes the scene of a seed.
+func newScene(t *testing.T, seed uint64) *scene {
+	t.Helper()
+	for try := range uint64(50) {
+		s := &scene{t: t, dice: dice{rand.New(rand.NewPCG(seed, try))}, memory: &memory{}}
+		var err error
+		if s.table, err = trunkgroup.Compile(s.document(), trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1}); err != nil {
+			if try == 49 {
+				t.Fatal(err)
+			}
+			continue // two sources that are one, say
+		}
+		s.look()
+		return s
+	}
+	return nil
+}
+
+// newWorldOn is a world over a table that is there already.
+func newWorldOn(t testing.TB, table *trunkgroup.Table, m Sessions) *world {
+	w := &world{
+		t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), turns: map[string]uint64{}, down: map[string]bool{},
+		table: table, seats: sessions.NewTable(), limits: limit.NewSet(),
+	}
+	w.queue = limit.NewQueue(w.limits, 100)
+	w.limits.Replace(metersOf(table, w.now, limit.Unlimited))
+	verifier, err := auth.New(bytes.Repeat([]byte("k"), 32), "sip.example.com", auth.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := bytes.Repeat([]byte("x"), 32)
+	w.s = New(Config{
+		Sessions: m, Node: "dal-1", Site: "dallas", Boot: 1,
+		Listeners: []Listener{
+			{Transport: trunkgroup.UDP, Advertise: "203.0.113.1:5060"},
+			{Transport: trunkgroup.TCP, Advertise: "203.0.113.1:5060"},
+		},
+		Minter: mint.New(key, mint.NodeID("dal-1"), 1), Verifier: verifier, HandoffKey: key,
+	}, w, w.now)
+	return w
+}
+
+// look makes the view: what a node has heard and been told.
+func (s *scene) look() {
+	v := trunkgroup.NewView(s.table)
+	s.peerUp = s.chance(50)
+	for _, site := range s.table.Sites() {
+		v.Panic[site] = s.chance(10)
+	}
+	registry := bindings{}
+	v.Barred, v.Ramps = make([]string, len(v.States)), make([]uint8, len(v.States))
+	v.Latency = make([]time.Duration, len(v.States))
+	for i, m := range s.table.Members() {
+		if m.Registration != nil {
+			registry[m.Registration.AOR] = s.bindings(m)
+			continue
+		}
+		s.state(v, i, m)
+		for _, value := range []string{"red", "blue"} {
+			if m.Group.AffinityHeader != "" && s.chance(40) {
+				key, _ := Affinity(0, m.Group, []byte(value))
+				(*s.memory)[key] = m.Key
+			}
+		}
+	}
+	v.Registry, v.Sessions = registry, s
+	s.view = v
+}
+
+// state makes what is known of one member.
+func (s *scene) state(v *trunkgroup.View, i int, m *trunkgroup.Member) {
+	if !m.Disabled && m.Group.Monitoring.Enabled || s.chance(5) {
+		v.States[i] = pick(s.dice, trunkgroup.Unknown, trunkgroup.Active, trunkgroup.Active, trunkgroup.Active,
+			trunkgroup.Down, trunkgroup.Probation, trunkgroup.Cooldown, trunkgroup.Draining, trunkgroup.Disabled)
+	}
+	if m.FQDN != "" {
+		for n := range s.IntN(3) {
+			v.Addrs[i] = append(v.Addrs[i], netip.MustParseAddrPort(fmt.Sprintf("198.18.%d.%d:5060", i, n)))
+		}
+	}
+	if s.chance(10) {
+		v.Weigh(m, 1+s.IntN(9))
+	}
+	if s.chance(5) {
+		v.Barred[i] = "quality"
+	}
+	if s.chance(10) {
+		v.Ramps[i] = uint8(10 * (1 + s.IntN(9)))
+	}
+	v.Latency[i] = time.Duration(s.IntN(5)) * 10 * time.Millisecond
+}
+
+func (s *scene) bindings(m *trunkgroup.Member) []*trunkgroup.Binding {
+	var list []*trunkgroup.Binding
+	for n := range s.IntN(4) {
+		addr := fmt.Sprintf("198.51.101.%d:%d", 10*m.Index+n, 5060+n)
+		b := conference(pick(s.dice, "dallas", "dallas", "ashburn"), fmt.Sprint(n), addr)
+		b.AOR, b.Q, b.Sessions = m.Registration.AOR, pick(s.dice, 1000, 1000, 500), s.IntN(4)-1
+		b.User = m.Registration.Users[0]
+		list = append(list, b)
+	}
+	return list
+}
+
+// foreign asks a shard about a host.
+func (s *scene) foreign(digest bool, host []byte) bool {
+	return newWorldOn(s.t, s.table, s.memory).s.Foreign(s.table, netip.AddrPort{}, digest, host)
+}
+
+// asking is one call.
+type asking struct {
+	n            int
+	from         netip.AddrPort
+	called, host string
+	user, room   string
+	proven       bool
+}
+
+func (c asking) String() string {
+	return fmt.Sprintf("%q@%s from %s (%s), room %q", c.called, c.host, c.from, c.user, c.room)
+}
+
+func (c *asking) uri() string {
+	if c.host != "" {
+		return "sip:" + c.called + "@" + c.host
+	}
+	return "sip:" + c.called + "@203.0.113.1"
+}
+
+// text is the INVITE of the call.
+func (c *asking) text(extra string) string {
+	i := invite{called: c.called, host: c.from.String(), callID: fmt.Sprintf("call-%d", c.n), branch: fmt.Sprintf("z9hG4bK%d", c.n), lines: extra, body: offer}
+	if extra != "" {
+		i.seq, i.branch = 2, i.branch+"b"
+	}
+	if c.room != "" {
+		i.lines += "X-Room-Id: " + c.room + "\r\n"
+	}
+	return strings.Replace(i.String(), "INVITE sip:"+c.called+"@203.0.113.1 ", "INVITE "+c.uri()+" ", 1)
+}
+
+// call makes a call of somebody to somebody.
+func (s *scene) call() asking {
+	s.calls++
+	s.lot = s.Uint64()
+	c := asking{n: s.calls, room: pick(s.dice, "", "red", "blue")}
+	c.from = netip.MustParseAddrPort(pick(s.dice, s.from...))
+	if s.chance(70) { // somebody whom the document knows
+		c.from = netip.MustParseAddrPort(pick(s.dice, s.known...))
+	}
+	if len(s.users) > 0 && s.chance(20) {
+		c.user, c.from = pick(s.dice, s.users...), netip.MustParseAddrPort(strangerAddr)
+	}
+	c.called = pick(s.dice, "+12145550100", "+12145550199", "+12145557777", "+14695550001", "+13105550123", "2145550100", "12145550150",
+		"0114420555501", "+442079460000", "911", "nonsense", "9001+12145550100", "90012145550101", "+12145550100;npdi;rn=+14695550001", "9001", "pbx0", "+19725550100")
+	if c.called == "pbx0" {
+		c.host = "sip.local"
+	}
+	return c
+}
+
+const scenePassword = "secret"
+
+func (s *scene) credential(user, override string) trunkgroup.CredentialSpec {
+	s.users = append(s.users, user)
+	sum := md5.Sum([]byte(user + ":sip.example.com:" + scenePassword))
+	c := trunkgroup.CredentialSpec{Username: user, Realm: "sip.example.com", HA1MD5: hex.EncodeToString(sum[:]), ANIOverride: override}
+	if s.chance(15) {
+		c.BoundIP = []string{"203.0.113.99"}
+	}
+	return c
+}
