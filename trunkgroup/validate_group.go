@@ -28,11 +28,13 @@ func (v *validator) groups() {
 		v.notNegative(path+".max_attempts", g.MaxAttempts)
 		v.limits(path+".limits", &g.Limits)
 		v.timers(path+".timers", g)
+		v.hunt(path, g)
 		v.monitoring(path+".monitoring", &g.Monitoring)
 		v.numbering(path+".numbering", &g.Numbering)
 		v.distribution(path+".distribution", &g.Distribution)
 		v.members(path, g)
 		v.maintenance(path+".maintenance", g)
+		v.quality(path+".quality", g)
 		if g.RoutePlan != "" && !v.plans[g.RoutePlan] {
 			v.faults.addf(path+".route_plan", Suggest(g.RoutePlan, v.planNames()), "there is no route plan %q", g.RoutePlan)
 		}

@@ -37,6 +37,9 @@ func (r *huntRules) add(order []trunkgroup.Candidate, i int) {
 		Dialable: cand.Dialable, Cause: cand.Cause, BTimer: g.Timers.BTimer, Progress: g.Timers.Progress, Group: r.index(g),
 	}
 	t.Within = t.Group
+	if cand.Outer != nil {
+		t.Within = r.index(cand.Outer)
+	}
 	if i == 0 || !r.rules[t.Group].Parallel {
 		return
 	}
