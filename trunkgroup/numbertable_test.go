@@ -284,3 +284,30 @@ func TestNumberTableGroupsComeAndGo(t *testing.T) {
 		t.Errorf("one row takes the places of %d groups", n)
 	}
 }
+
+// Octets from outside are a table or an error; a table that comes out goes in
+// again as the same octets.
+func FuzzDecodeNumberTable(f *testing.F) {
+	f.Add((*NumberTable)(nil).AppendBinary(nil))
+	f.Add(numberTable(f, "+12145550100", "acme", "+1469555*", "other", "+13..+15", "acme", "+2*", "acme").AppendBinary(nil))
+	f.Add([]byte{1, 1, 1, 'a', 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		table, err := DecodeNumberTable(b)
+		if err != nil {
+			return
+		}
+		octets := table.AppendBinary(nil)
+		back, err := DecodeNumberTable(octets)
+		if err != nil || back.Checksum() != table.Checksum() || back.Len() != table.Len() {
+			t.Fatalf("%d patterns come back as %d, %v", table.Len(), back.Len(), err)
+		}
+		for p, group := range table.All() {
+			if got, ok := back.Get(p); !ok || got != group {
+				t.Fatalf("%s of %s is of %q", p, group, got)
+			}
+		}
+		if next, err := table.With([]NumberChange{{mustPattern(t, "+99"), "new"}}); err != nil || next.Len() < table.Len() {
+			t.Fatalf("a change of a decoded table: %v", err)
+		}
+	})
+}
