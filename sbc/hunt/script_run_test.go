@@ -234,6 +234,10 @@ func (s *script) handoff(t *testing.T, d *datadriven.TestData) {
 func peerAttempt(t *testing.T, f []string) Attempt {
 	a := Attempt{Site: "ashburn", Group: "acme", Member: f[0], Code: int(atoi(t, f[1])), Dialed: true, Final: true}
 	for _, how := range f[2:] {
+		if how == "fork" {
+			a.Fork = 1
+			continue
+		}
 		a.Final, a.Cause = false, how
 		switch how {
 		case "down":

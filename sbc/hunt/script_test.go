@@ -27,7 +27,7 @@ import (
 //	cancel                       the caller gives up
 //	handoff code                 a provisional of the hand-off
 //	handoff answered|refused|lost [code=] [definitive]
-//	  input: the peer's attempts: NAME code [down|silent|rang|refused]
+//	  input: the peer's attempts: NAME code [down|silent|rang|refused] [fork]
 //	attempts                     everything that was tried, with how it ended
 //	deadline                     when the clock is to be looked at next
 func TestScripts(t *testing.T) {
