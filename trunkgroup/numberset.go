@@ -79,15 +79,9 @@ func (s *numberSet) get(p Pattern) (owner uint32, ok bool) {
 
 // after yields the patterns behind p in the order of comparePatterns.
 func (s *numberSet) after(p Pattern, yield func(Pattern, uint32) bool) {
-	from := func(kind PatternKind) number { // the first key to yield
-		if p.Kind == kind {
-			return p.low + 1
-		}
-		return 0
-	}
 	if p.Kind <= Exact {
-		for n, owner := range s.exact.from(from(Exact)) {
-			if !yield(Pattern{Exact, n, n}, owner) {
+		for n, owner := range s.exact.from(p.low) {
+			if q := (Pattern{Exact, n, n}); q != p && !yield(q, owner) {
 				return
 			}
 		}
@@ -101,8 +95,12 @@ func (s *numberSet) after(p Pattern, yield func(Pattern, uint32) bool) {
 			return
 		}
 	}
-	for low, end := range s.ranges.from(from(Range)) {
-		if !yield(Pattern{Range, low, end.high}, end.owner) {
+	var low number
+	if p.Kind == Range {
+		low = p.low
+	}
+	for low, end := range s.ranges.from(low) {
+		if q := (Pattern{Range, low, end.high}); comparePatterns(q, p) > 0 && !yield(q, end.owner) {
 			return
 		}
 	}
