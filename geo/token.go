@@ -47,4 +47,6 @@ type Token struct {
 	Called string
 	// Direction is "inbound" or "outbound".
 	Direction string
+	// Keys are what its distributions go by.
+	Keys Keys
 }

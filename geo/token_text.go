@@ -45,6 +45,7 @@ func (t *Token) Append(dst, key, sipCallID, fromTag []byte) []byte {
 	}
 	dst = appendField(dst, ";called", t.Called)
 	dst = appendField(dst, ";dir", t.Direction)
+	dst = t.Keys.append(dst)
 	mac := tokenMAC(key, dst[start:], sipCallID, fromTag)
 	dst = append(dst, macMark...)
 	return base64.RawURLEncoding.AppendEncode(dst, mac[:macSize])
@@ -162,7 +163,7 @@ func (t *Token) set(name, value string, seen *int) (err error) {
 		t.Tried = append(t.Tried, value)
 		return nil
 	default:
-		return nil
+		return t.Keys.set(name, value)
 	}
 	if *seen&(1<<bit) != 0 {
 		return errField

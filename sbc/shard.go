@@ -258,8 +258,11 @@ func (sh *shard) Random() uint64 { return sh.rng.Uint64() }
 // Turn implements b2bua.Env.
 func (sh *shard) Turn(g *trunkgroup.Group) uint64 {
 	r := sh.server.routing.Load()
-	if g.Index >= len(r.turns) || r.table.Group(g.Name) != g {
-		return sh.rng.Uint64() // the table was swapped under a call
+	if now := r.table.Groups(); g.Index >= len(now) || now[g.Index] != g {
+		// The table was swapped under a call: the turns go on in the group of that name.
+		if g = r.table.Group(g.Name); g == nil {
+			return sh.rng.Uint64() // nobody counts them any more
+		}
 	}
 	return r.turn(g, sh.server.phase.Load())
 }

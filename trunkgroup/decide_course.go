@@ -25,6 +25,8 @@ type Course struct {
 	// Secure: it is to a sips address, and goes by TLS on every hop (RFC 3261
 	// 26.2.2, RFC 5630 3.1).
 	Secure bool
+	// Planner is the memory that the course is planned in; nil: a new one.
+	Planner *Planner
 }
 
 // Plan appends the whole try-order of the call to dst: each group's by its
@@ -36,7 +38,7 @@ func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst 
 	for _, g := range c.Groups {
 		d := by.Draw(g)
 		begin := len(dst)
-		dst = Plan(dst, g, c.Site, c.View, d)
+		dst = c.planGroup(dst, g, d)
 		if c.Secure {
 			keepSecure(dst[begin:])
 		}
@@ -46,6 +48,13 @@ func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst 
 		by.Planned(g, d, dst[begin:], peerFirst != "")
 	}
 	return dst, peerFirst
+}
+
+func (c *Course) planGroup(dst []Candidate, g *Group, d Draw) []Candidate {
+	if c.Planner == nil {
+		return Plan(dst, g, c.Site, c.View, d)
+	}
+	return c.Planner.Plan(dst, g, c.Site, c.View, d)
 }
 
 // elsewhere returns the peer site that takes the calls of the far end which a
@@ -66,7 +75,7 @@ func (c *Course) elsewhere(g *Group, farEnd string, by Caster) string {
 func (c *Course) HandsOff() bool {
 	for _, site := range c.Table.PeerSites(c.Site) {
 		for _, g := range c.Groups {
-			if len(g.At(site)) > 0 {
+			if g.Serves(site) {
 				return true
 			}
 		}

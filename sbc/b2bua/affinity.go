@@ -90,7 +90,10 @@ func (c *Call) plan(course *trunkgroup.Course) {
 
 // Draw implements trunkgroup.Caster.
 func (c *Call) Draw(g *trunkgroup.Group) trunkgroup.Draw {
-	d := trunkgroup.Draw{Turn: c.s.env.Turn(g), Random: c.s.env.Random()}
+	d := trunkgroup.Draw{Turn: c.s.env.Turn(g), Random: c.s.env.Random(), Turns: c.s.env, Unbounded: c.emergency()}
+	if g.NeedsTraits() {
+		d.Traits, c.hashed = c.traits(), true
+	}
 	if k, sticks := c.affinity(g, &d); sticks {
 		c.sticks = append(c.sticks, k)
 	}
@@ -141,7 +144,7 @@ func (c *Call) remember(k stick, cand *trunkgroup.Candidate) {
 //
 func (c *Call) settleAffinity(t *try) {
 	for _, k := range c.sticks {
-		if t.node < 0 && t.cand.Member.Group == k.group {
+		if t.node < 0 && (t.cand.Member.Group == k.group || t.cand.Outer == k.group) {
 			c.remember(k, &t.cand)
 		}
 	}

@@ -80,6 +80,7 @@ type Call struct {
 	seq    *hunt.Sequence
 	cands  []trunkgroup.Candidate
 	sticks []stick // by which it keeps to a far end, until it is answered
+	hashed bool    // a distribution goes by a key of it
 	// peerFirst: that far end takes the calls of the peer site.
 	peerFirst bool
 	tries     []*try
@@ -251,7 +252,7 @@ func (c *Call) perform(a hunt.Action) {
 	case hunt.Dial:
 		c.dial(a.Attempt, a.Target)
 	case hunt.Abandon:
-		c.abandon(c.try(a.Attempt))
+		c.abandon(c.try(a.Attempt), a.Cause)
 	case hunt.Relay:
 		c.relayProvisional(early{a.Attempt, string(c.event.ToTag())}, c.event)
 	case hunt.Answer:
@@ -278,16 +279,23 @@ func (c *Call) perform(a hunt.Action) {
 }
 
 // abandon gives an attempt up. A member that said nothing at all until then is
-// evidence for the prober (DEC-11), unless it was the caller who went.
-func (c *Call) abandon(t *try) {
+// evidence for the prober (DEC-11), unless it was the caller who went, or another
+// far end of a fork that was faster.
+func (c *Call) abandon(t *try, cause string) {
 	if t != nil {
 		t.stopWaiting()
 	}
 	if t == nil || t.tx == nil {
 		return
 	}
-	if c.end.party != partyCaller {
-		t.evidence(false, "no_response")
+	switch cause {
+	case hunt.CauseElsewhere:
+		t.tx.elsewhere = true
+	case hunt.CauseDeclined:
+	default:
+		if c.end.party != partyCaller {
+			t.evidence(false, "no_response")
+		}
 	}
 	t.tx.abandon()
 }

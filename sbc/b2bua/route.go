@@ -35,7 +35,7 @@ func (c *Call) route(who caller) {
 	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
-	course := trunkgroup.Course{Table: table, View: view, Site: c.s.cfg.Site, Groups: groups, Secure: uri.Scheme == "sips"}
+	course := trunkgroup.Course{Table: table, View: view, Site: c.s.cfg.Site, Groups: groups, Secure: uri.Scheme == "sips", Planner: &c.s.planner}
 	c.plan(&course)
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true

@@ -12,6 +12,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 const (
@@ -54,7 +55,9 @@ type Shard struct {
 	// lastInvite is when a caller began the last call here.
 	lastInvite time.Time
 	available  availability
-	hot        any // what is being worked on: a *Call, a responder or a timed
+	planner    trunkgroup.Planner // of one call after the other
+	keyed      keyed              // what distributions hash of it
+	hot        any                // what is being worked on: a *Call, a responder or a timed
 }
 
 // responder is a client transaction.
