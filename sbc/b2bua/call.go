@@ -51,8 +51,9 @@ type Call struct {
 	a       *leg
 	tag     string // To tag of the responses to the caller, now
 	forks   []fork
-	sdpSent bool // an SDP went to the caller in a 1xx under tag
+	sdpSent bool // an SDP went to the caller in a 1xx
 	sdpFrom early
+	sdpTag  string // under which
 
 	// Who and where to.
 	dir       direction

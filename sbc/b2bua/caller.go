@@ -25,8 +25,12 @@ const maxForks = 32
 func (c *Call) tagFor(e early, sdp bool) string {
 	known := false
 	for i := range c.forks {
-		if c.forks[i].early == e {
-			c.useTag(c.forks[i].aTag)
+		if f := &c.forks[i]; f.early == e {
+			if c.sdpSent && c.sdpFrom != e && f.aTag == c.sdpTag {
+				// It rang under the tag under which another one's SDP went out since.
+				f.aTag = c.s.mint()
+			}
+			c.useTag(f.aTag)
 			known = true
 		}
 	}
@@ -37,7 +41,7 @@ func (c *Call) tagFor(e early, sdp bool) string {
 		c.forks = append(c.forks, fork{e, c.tag})
 	}
 	if sdp && !c.sdpSent {
-		c.sdpSent, c.sdpFrom = true, e
+		c.sdpSent, c.sdpFrom, c.sdpTag = true, e, c.tag
 	}
 	return c.tag
 }

@@ -75,6 +75,7 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 	if c.seq == nil {
 		return
 	}
+	answered := false
 	for i, a := range c.seq.Attempts() {
 		out := cdr.Attempt{
 			N: i + 1, Dialed: a.Dialed, Progress: a.Progress, Code: a.Code, Cause: a.Cause, Elapsed: a.Elapsed,
@@ -91,7 +92,10 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 			}
 		}
 		r.Attempts = append(r.Attempts, out)
-		r.EgressGroup, r.EgressMember, r.EgressSite = out.Group, out.Member, out.Site
+		if !answered { // of a fork the one that answered, which may not be the last
+			r.EgressGroup, r.EgressMember, r.EgressSite = out.Group, out.Member, out.Site
+		}
+		answered = answered || a.Code/100 == 2
 	}
 	r.HandedOff = c.hand != nil
 	if c.winner != nil {

@@ -3,6 +3,7 @@ package b2bua
 import (
 	"strconv"
 
+	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -27,6 +28,10 @@ func (id *identity) withToTag() string {
 	return id.remote
 }
 
+// elsewhereLine tells a far end that was called beside others that its user has
+// missed nothing (RFC 3326 section 2).
+const elsewhereLine = "Reason: SIP;cause=200;text=\"Call completed elsewhere\"\r\n"
+
 // appendHopRequest writes what belongs to the INVITE's own transaction: CANCEL
 // and the ACK of a failure have its Request-URI, Via branch, Route and CSeq
 // number (RFC 3261 9.1, 17.1.1.3).
@@ -47,5 +52,9 @@ func (tx *inviteTx) appendHopRequest(method, to string) []byte {
 	b = append(append(append(b, id.localTag...), "\r\nTo: "...), to...)
 	b = append(append(append(b, "\r\nCall-ID: "...), id.callID...), "\r\nCSeq: "...)
 	b = strconv.AppendUint(b, uint64(id.seq), 10)
-	return append(append(append(b, ' '), method...), "\r\nContent-Length: 0\r\n\r\n"...)
+	b = append(append(append(b, ' '), method...), "\r\n"...)
+	if method == sip.CANCEL && tx.elsewhere {
+		b = append(b, elsewhereLine...)
+	}
+	return append(b, "Content-Length: 0\r\n\r\n"...)
 }

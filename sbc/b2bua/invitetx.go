@@ -44,6 +44,7 @@ type inviteTx struct {
 	cancelFSM   transaction.Client
 	cancelBytes []byte
 	cancelled   bool // a CANCEL went out
+	elsewhere   bool // which says that somebody else has answered
 	moved       bool // went on over another connection than it began on
 	giveUp      time.Time
 	started     time.Time
