@@ -15,6 +15,8 @@ var rooms = []struct {
 }{
 	{"trunkgroup/yamldoc", []string{"trunkgroup"}, "reading YAML is an adapter of the domain and knows nothing else"},
 	{"trunkgroup", []string{"trunkgroup"}, "the domain is the innermost room: what imports it must be able to change without it"},
+	{"importer/tree", []string{"importer/tree"}, "reading foreign YAML is an adapter and knows nothing of what it means"},
+	{"importer", []string{"importer", "trunkgroup"}, "converting what others wrote is a pure function of texts, and makes documents only"},
 	{"geo", []string{"geo", "internal/percent", "trunkgroup"}, "site decisions are pure and know only the domain"},
 	{"cdr", []string{"cdr"}, "the call record is a leaf that every room may share"},
 	{"sbc/hunt", []string{"sbc/hunt", "internal/percent", "trunkgroup"}, "the sequence engine is tested without any SIP message"},
@@ -51,7 +53,7 @@ var rooms = []struct {
 	{"internal/archtest", nil, "rules read source, they do not run it"},
 	{"internal/app", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr", "limit"}, "app is the only place that knows everybody, except commands"},
 	{"internal/demo", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr"}, "the demo drives whole nodes"},
-	{"cmd", []string{"internal", "monitor", "cluster/pki", "cluster/join", "cluster/keyring", "sbc/auth", "sbc/sim", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
+	{"cmd", []string{"internal", "monitor", "cluster/pki", "cluster/join", "cluster/keyring", "sbc/auth", "sbc/sim", "importer", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
 }
 
 // fences names outside packages and the only places that may import them.
@@ -69,7 +71,7 @@ var fences = []struct {
 	{"github.com/spf13/viper", []string{"internal/config", "cmd"}, true, "viper lower-cases keys and splits them at dots: it may see the node file only"},
 	{"github.com/spf13/cobra", []string{"cmd"}, true, "only commands parse arguments"},
 	{"github.com/prometheus", []string{"monitor"}, true, "the other rooms report through small interfaces that monitor's metrics implement"},
-	{"go.yaml.in/yaml", []string{"trunkgroup/yamldoc"}, true, "the cluster document has one strict reader that keeps line numbers"},
+	{"go.yaml.in/yaml", []string{"trunkgroup/yamldoc", "importer/tree"}, true, "the cluster document has one strict reader that keeps line numbers; importer/tree reads what others wrote"},
 	{"gopkg.in/yaml", nil, false, "go.yaml.in/yaml/v3 in trunkgroup/yamldoc is the one YAML reader"},
 	{"github.com/google/nftables", []string{"internal/nftset"}, false, "the kernel's packet filter is reached in one place, that may fail"},
 	{"github.com/coder/websocket", []string{"sbc/transport"}, true, "a WebSocket is one more stream of sbc/transport, with its caps and deadlines"},

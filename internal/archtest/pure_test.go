@@ -11,7 +11,7 @@ import (
 // a result, so that every rule can be tested at its exact instant. What is below one of them is pure
 // as well, except the adapters.
 var (
-	pure     = []string{"trunkgroup", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/registrar", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
+	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/registrar", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
 	adapters = []string{"trunkgroup/yamldoc"}
 )
 
