@@ -76,7 +76,7 @@ func (m *Monitor) pause(d time.Duration) bool {
 func (m *Monitor) input(now time.Time) verdict.Input {
 	return verdict.Input{
 		Now: now, Table: m.table, Nodes: m.nodes, Store: m.store, Knobs: m.knobs, Addrs: m.cfg.Resolve,
-		Carriers: m.cfg.Carriers, Lapsed: m.cfg.Lapsed, Registry: m.cfg.Registry, Sessions: m.cfg.Sessions,
+		Carriers: m.cfg.Carriers, Lapsed: m.cfg.Lapsed, Bars: m.cfg.Bars, Registry: m.cfg.Registry, Sessions: m.cfg.Sessions,
 		Suspect: m.suspect, PanicShare: m.cfg.PanicShare, Ramps: m.ramps,
 	}
 }
@@ -110,5 +110,5 @@ func (m *Monitor) build(now time.Time) {
 // sameView says whether two views of one table plan calls alike.
 func sameView(a, b *trunkgroup.View) bool {
 	return slices.Equal(a.States, b.States) && slices.Equal(a.Weights, b.Weights) && maps.Equal(a.Panic, b.Panic) &&
-		slices.Equal(a.Lapsed, b.Lapsed) && slices.Equal(a.Ramps, b.Ramps) && slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
+		slices.Equal(a.Lapsed, b.Lapsed) && slices.Equal(a.Barred, b.Barred) && slices.Equal(a.Ramps, b.Ramps) && slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
 }

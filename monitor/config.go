@@ -42,6 +42,10 @@ type Config struct {
 	Carriers func(*trunkgroup.Table) [][]netip.AddrPort
 	// Lapsed says why our registration at a member has failed, and since when; empty when it has not. Optional.
 	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
+	// Bars gives the members that get no calls for what their calls came to (D10). Optional.
+	Bars verdict.Bars
+	// OnUp is told that an operator wants a member ("group/member") to get calls again. Optional; must not call the monitor.
+	OnUp func(member string)
 	// Registry knows the far ends of members that register; every View gets it. Optional.
 	Registry trunkgroup.Registry
 	// Sessions counts the calls of far ends; every View gets it. Optional.

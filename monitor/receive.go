@@ -60,6 +60,7 @@ func (m *Monitor) receiveKnob(payload []byte) error {
 			"author", knob.Author, "reason", knob.Reason, "said_on", knob.Node)
 		m.unsaved = true
 		m.tellProber(knob.Member, knob.State)
+		m.lift(now, &knob)
 		// It must outlive the node where it was said.
 		m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 		m.poke()

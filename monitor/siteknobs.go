@@ -153,6 +153,7 @@ func (m *Monitor) turn(say func(now time.Time) (verdict.Knob, error)) (verdict.K
 		"reason", knob.Reason, "ends", knob.Expires.UTC().Format(time.RFC3339))
 	m.unsaved = true
 	m.tellProber(knob.Member, knob.State)
+	m.lift(now, &knob)
 	m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 	m.build(now)
 	m.mu.Unlock()

@@ -32,6 +32,8 @@ type Status struct {
 	Weight Knob // the operator's word about its weight, the same
 	Owner  string
 	Ramp   uint8 // percent of its share while it starts slowly; 0 = all of it
+	// Spared is why the member would get no calls, were it not the last of its group in its site (D10); zero for most.
+	Spared trunkgroup.Bar
 	// Targets are the probed addresses; empty for a member that is not monitored.
 	Targets []Target
 }
@@ -72,6 +74,8 @@ type Input struct {
 	Carriers func(*trunkgroup.Table) [][]netip.AddrPort
 	// Lapsed says why our registration at a member has failed, and since when; empty when it has not.
 	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
+	// Bars gives the members that get no calls for what their calls came to (D10); nil for none.
+	Bars Bars
 	// Suspect holds this node's own verdicts from before it lost the network; they stand above all records while it is isolated.
 	Suspect map[Key]Held
 	// Ramps are the members that start slowly; nil for none.
@@ -119,6 +123,7 @@ func Build(in Input) *Board {
 			b.View.Weigh(s.Member, s.Weight.Weight)
 		}
 	}
+	b.bar(&in)
 	b.measure()
 	if in.Ramps != nil {
 		in.Ramps.apply(in.Now, b)
