@@ -9,7 +9,7 @@ import (
 func (e *explainer) Draw(g *Group) Draw {
 	d := e.q.Draw
 	if e.q.Draws != nil {
-		d = e.q.Draws(g)
+		d = e.q.Draws(e.d, g)
 	}
 	if e.q.Sticks != nil && e.q.Affinity != "" {
 		d.Affinity, d.Remembered = 0, ""
@@ -23,49 +23,23 @@ func (e *explainer) Draw(g *Group) Draw {
 // Asks implements Caster: whether a node of the site is up is said beside it.
 func (e *explainer) Asks(site string) bool { return e.q.Asks == nil || e.q.Asks(site) }
 
-// Planned implements Caster: it tells the try-order of one group in this site,
-// and which peer sites could take the call over.
-func (e *explainer) Planned(g *Group, d Draw, order []Candidate, _ bool) {
-	e.elsewhere(g, d.Remembered)
-	dialable := 0
-	for _, c := range order {
-		line := OrderLine{
-			Group: c.Member.Group.Name, Member: c.Member.ID, Site: e.q.Site,
-			Dialable: c.Dialable, Cause: c.Cause, State: e.v.States[c.Member.Index].String(),
-		}
-		if c.Binding != nil {
-			line.Contact = c.Binding.Contact
-		}
-		if g.CountsSessions() {
-			n := e.v.sessions(slot{member: c.Member, binding: c.Binding}, g.Sessions)
-			line.Sessions = &n
-		}
-		switch {
-		case c.Dialable:
-			line.Addr = c.Addr.String()
-			dialable++
-		case c.Member.Addr.IsValid():
-			line.Addr = c.Member.Addr.String()
-		}
-		e.out.Order = append(e.out.Order, line)
+// Planned implements Caster: it tells the try-order of one group in this site.
+func (e *explainer) Planned(g *Group, d Draw, order []Candidate, peerFirst bool) {
+	if peerFirst {
+		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
+			g.AffinityHeader, d.Remembered, e.v.SiteOf(e.t, g, d.Remembered))
 	}
+	dialable := 0
+	for i := range order {
+		if order[i].Dialable {
+			dialable++
+		}
+		e.out.Order = append(e.out.Order, e.line(g, &d, &order[i]))
+	}
+	e.out.Groups = append(e.out.Groups, e.group(g, &d))
 	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g, d), dialable, len(order)-dialable)
 	if e.v.Panic[e.q.Site] {
 		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
-	}
-	for _, peer := range e.t.PeerSites(e.q.Site) {
-		if members := g.At(peer); len(members) > 0 {
-			e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
-		}
-	}
-}
-
-// elsewhere says when the far end that the call sticks to is at a peer site.
-func (e *explainer) elsewhere(g *Group, farEnd string) {
-	site := e.v.SiteOf(e.t, g, farEnd)
-	if site != "" && site != e.q.Site {
-		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
-			g.AffinityHeader, farEnd, site)
 	}
 }
 

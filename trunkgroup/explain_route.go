@@ -6,6 +6,7 @@ import "strings"
 func (e *explainer) route(m SourceMatch) Decision {
 	d := e.t.Route(m, e.q.Called, e.host, e.q.NumberPolicy)
 	e.out.Direction, e.out.Ingress, e.out.Called, e.out.Code = d.Direction, d.Ingress.Name, d.Called, d.Code
+	e.out.RN = d.RN
 	user := BehindPrefix(e.q.Called, m.Prefix)
 	switch {
 	case m.Provider == nil:

@@ -143,7 +143,8 @@ func (s *scene) query(c *asking) trunkgroup.Query {
 	q := trunkgroup.Query{
 		Site: "dallas", Realm: "sip.example.com", Username: c.user, Called: []byte(c.called), Caller: []byte("+13105551234"),
 		Source: trunkgroup.SourceKey{Source: c.from, Transport: trunkgroup.UDP}, NumberPolicy: number.Policy(),
-		Draws: s.draw, Foreign: s.foreign, Affinity: c.room,
+		Draws:   func(_ *trunkgroup.Decision, g *trunkgroup.Group) trunkgroup.Draw { return s.draw(g) },
+		Foreign: s.foreign, Affinity: c.room,
 		Asks: func(site string) bool { return s.peerUp && site == "ashburn" },
 		Sticks: func(g *trunkgroup.Group, value string) (uint64, string) {
 			key, hash := Affinity(OpenSeed([]byte(strings.Repeat("x", 32))), g, []byte(value))
