@@ -63,6 +63,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 		return nil, err
 	}
 	t.numbers = numbers
+	t.expressions = t.compileExpressions()
 	if t.dno, err = BuildNumbers(eachPattern(d.DoNotOriginate)); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,10 @@
 package trunkgroup
 
+import (
+	"cmp"
+	"slices"
+)
+
 // NumberMatch says who owns a called number, and by what.
 type NumberMatch struct {
 	Group   *Group
@@ -42,7 +47,44 @@ func (t *Table) FindNumber(e164 []byte) (NumberMatch, bool) {
 	if found {
 		return NumberMatch{Group: t.groups[owner], Pattern: by}, true
 	}
+	for i := range t.expressions {
+		if x := &t.expressions[i]; x.Matches(e164) {
+			return x.match(), true
+		}
+	}
 	return NumberMatch{}, false
+}
+
+// NumberCovers returns all that covers a called number, what owns it first, for
+// those who ask why.
+func (t *Table) NumberCovers(e164 []byte) []NumberMatch {
+	n, ok := pack(e164)
+	if !ok {
+		return nil
+	}
+	var all []NumberMatch
+	t.numbers.set.covering(n, nil, func(p Pattern, owner uint32) {
+		all = append(all, NumberMatch{Group: t.groups[owner], Pattern: p})
+	})
+	if t.bulk != nil {
+		t.bulk.set.covering(n, t.bulkGroups, func(p Pattern, owner uint32) {
+			all = append(all, NumberMatch{Group: t.bulkGroups[owner], Pattern: p, InTable: true})
+		})
+	}
+	slices.SortStableFunc(all, func(a, b NumberMatch) int { return compareCovers(a.Pattern, b.Pattern, n) })
+	for i := range t.expressions {
+		if x := &t.expressions[i]; x.Matches(e164) {
+			all = append(all, x.match())
+		}
+	}
+	return all
+}
+
+// compareCovers orders patterns that cover n: an exact number, then by size, a
+// range before a prefix of equal size.
+func compareCovers(a, b Pattern, n number) int {
+	rank := [...]int{Exact: 0, Range: 1, Prefix: 2}
+	return cmp.Or(cmp.Compare(a.size(n), b.size(n)), cmp.Compare(rank[a.Kind], rank[b.Kind]))
 }
 
 // MatchNumber returns the origination-customer group that owns the called

@@ -11,6 +11,7 @@ type Table struct {
 	sites       []string
 	peers       map[string][]string
 	numbers     *NumberIndex
+	expressions []numberExpression
 	bulk        *NumberTable // beside the document; nil when there is none
 	bulkGroups  owners       // of the number table
 	sources     *sourceIndex

@@ -24,6 +24,7 @@ func (d *Document) Validate() Faults {
 	v.dno()
 	v.groups()
 	v.numbers()
+	v.expressions()
 	v.sources()
 	v.credentials()
 	return v.faults

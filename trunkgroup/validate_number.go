@@ -23,10 +23,13 @@ func (v *validator) numbers() {
 	var all []claimed
 	for i := range v.document.TrunkGroups {
 		for j, text := range v.document.TrunkGroups[i].Numbers {
+			if isExpression(text) {
+				continue // see expressions
+			}
 			p, err := ParsePattern(text)
 			if err != nil {
 				v.faults.addf(index(index("trunk_groups", i)+".numbers", j),
-					`write "+12145550100", "+1469555*" or "+12145550100..+12145550199"`, "%q %s", text, err)
+					`write "+12145550100", "+1469555*", "+12145550100..+12145550199" or an expression between slashes`, "%q %s", text, err)
 				continue
 			}
 			all = append(all, claimed{p, i, j})
