@@ -20,6 +20,9 @@ func (w *storm) place(a *agent, node *stormNode, n int) {
 	if w.chance(w.weather.registered) {
 		in.called = stormRooms
 	}
+	if w.chance(w.weather.parallel) {
+		in.called = stormForks + "0100"
+	}
 	if p.offered {
 		in.body = offer
 	}

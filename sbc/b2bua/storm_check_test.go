@@ -39,6 +39,11 @@ func TestStorm(t *testing.T) {
 		{"registered, lossy", weather{cancels: 0.3, odd: 0.1, lose: 0.1, late: 0.05, double: 0.05, registered: 0.8}, nil},
 		{"registered, troubles", weather{cancels: 0.3, odd: 0.1, registered: 0.8}, (*storm).troubles},
 		{"registered, a node stops", weather{cancels: 0.3, odd: 0.1, lose: 0.03, registered: 0.8}, (*storm).oneStops},
+		{"parallel", weather{cancels: 0.3, parallel: 0.9}, nil},
+		{"parallel, odd and reordered", weather{cancels: 0.3, odd: 0.1, late: 0.2, double: 0.1, parallel: 0.9}, nil},
+		{"parallel, lossy", weather{cancels: 0.3, odd: 0.1, lose: 0.1, late: 0.05, double: 0.05, parallel: 0.9}, nil},
+		{"parallel, troubles", weather{cancels: 0.3, odd: 0.1, vanish: 0.05, parallel: 0.9}, (*storm).troubles},
+		{"parallel, a node stops", weather{cancels: 0.3, odd: 0.1, lose: 0.03, parallel: 0.9}, (*storm).oneStops},
 		{"all of it", weather{cancels: 0.3, odd: 0.1, lose: 0.05, late: 0.05, double: 0.05, vanish: 0.02}, (*storm).troubles},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -155,6 +160,9 @@ func (w *storm) check(troubled bool) {
 		}
 		w.checkCaller(p, records[p.callID], calm, troubled)
 		w.checkPair(p, callees[p.callID], records[p.callID], calm)
+		if r := records[p.callID]; r != nil && !troubled {
+			w.checkFork(r)
+		}
 	}
 	for _, addr := range sortedKeys(w.agents) {
 		a := w.agents[addr]
@@ -163,6 +171,9 @@ func (w *storm) check(troubled bool) {
 				w.checkCallee(p, attempts, calm, troubled)
 			}
 		}
+	}
+	if w.weather.parallel > 0 && w.forked == 0 && !troubled {
+		w.fault("nobody lost to another far end")
 	}
 	for _, b := range w.bindings {
 		if !troubled && len(w.agents[b.Addr.String()].parties) == 0 {

@@ -42,6 +42,7 @@ type storm struct {
 	placed  []*party
 	// bindings of far ends that register.
 	bindings []*trunkgroup.Binding
+	forked   int // attempts that lost to another one of their fork
 }
 
 // weather says what happens to datagrams and how users behave.
@@ -53,6 +54,8 @@ type weather struct {
 	cancels, odd, vanish float64
 	// registered: how often the far end that is called is one that registers.
 	registered float64
+	// parallel: how often the number that is called rings everywhere.
+	parallel float64
 }
 
 // link is the stream between two nodes. down is when it was cut.
@@ -104,6 +107,7 @@ func stormDocument() *trunkgroup.Document {
 				},
 			},
 			stormGroup(),
+			stormForkGroup(),
 		},
 	}
 }
@@ -133,6 +137,9 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 	}
 	if weather.registered > 0 {
 		w.register()
+	}
+	if weather.parallel > 0 {
+		w.fork()
 	}
 	return w
 }
