@@ -9,7 +9,7 @@ import (
 
 // standing is where a member stands among those of its priority in its site, and how many
 // they are, whatever their states.
-type standing struct{ index, of int32 }
+type standing struct{ place, of int32 }
 
 // Nests returns the places in the group that other groups take, in document order. They
 // are members with Nested set, which stand nowhere else: not in Members, not in

@@ -16,7 +16,7 @@ func byHash(tier []slot, v *View, key uint64) {
 		if w := v.slotShare(s); w != last {
 			last, inverse = w, ^uint64(0)/w
 		}
-		s.rank, s.tie = score(key, s.identity(), inverse)
+		s.rank = score(key, s.identity(), inverse)
 	}
 	byRank(tier)
 }
@@ -35,15 +35,14 @@ func alike(tier []slot, v *View) bool {
 // lowest of a priority is first.
 func (v *View) Score(m *Member, b *Binding, key uint64) uint64 {
 	s := slot{member: m, binding: b}
-	rank, _ := score(key, s.identity(), ^uint64(0)/v.share(m))
-	return rank
+	return score(key, s.identity(), ^uint64(0)/v.share(m))
 }
 
 // byChance orders far ends by what they draw, all alike.
 func byChance(tier []slot, key uint64) {
 	for i := range tier {
 		s := &tier[i]
-		s.rank, s.tie = mix(key^s.identity()), 0
+		s.rank = ^mix(key ^ s.identity())
 	}
 	byRank(tier)
 }

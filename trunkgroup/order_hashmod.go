@@ -2,12 +2,14 @@ package trunkgroup
 
 // byModulo places a key as Kamailio 5.6 does: the hash modulo the number of all
 // members, those that are down too, and from there on to the next that takes calls
-// (C2). So the calls of one that is down all go to its neighbour.
+// (C2). So the calls of one that is down all go to its neighbour. Kamailio keeps a
+// set in the reverse order of its list.
 func byModulo(tier []slot, hash uint32) {
 	for i := range tier {
 		s := &tier[i]
 		n := uint64(s.of)
-		s.rank, s.tie = (uint64(s.place)+n-uint64(hash)%n)%n, 0
+		at := n - 1 - uint64(s.place)
+		s.rank, s.tie = (at+n-uint64(hash)%n)%n, 0
 	}
 	byRank(tier)
 }

@@ -19,7 +19,7 @@ func (o *ordering) byLatency(tier []slot) {
 	for i := range tier {
 		s := &tier[i]
 		l := o.latency(s)
-		s.rank, s.tie = uint64(l), 0
+		s.rank = uint64(l)
 		if l > 0 && i%step == 0 {
 			known[n] = l
 			n++

@@ -10,7 +10,7 @@ const busyBits = 24
 // algorithm 10).
 func (o *ordering) byCalls(tier []slot) {
 	for i := range tier {
-		tier[i].rank, tier[i].tie = uint64(o.calls(&tier[i])), 0
+		tier[i].rank = uint64(o.calls(&tier[i]))
 	}
 	byRank(tier)
 }
@@ -20,7 +20,7 @@ func (o *ordering) byCalls(tier []slot) {
 func (o *ordering) byUse(tier []slot) {
 	for i := range tier {
 		s := &tier[i]
-		s.rank, s.tie = o.use(s), 0
+		s.rank = o.use(s)
 	}
 	byRankInTurns(tier, o.d.Turn)
 }

@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 const (
 	// sorted is the most far ends of one tier that are ordered to the last.
@@ -10,26 +13,13 @@ const (
 	exact = 16
 )
 
-// before tells whether a slot of a ranked tier stands before another one.
-func (s *slot) before(o *slot) bool {
-	return s.rank < o.rank || s.rank == o.rank && s.tie < o.tie
-}
-
 // byRank orders ranked far ends, the lowest first; equals stay as they are.
 func byRank(tier []slot) {
 	if len(tier) > sorted {
 		selectFirst(tier)
 		return
 	}
-	slices.SortStableFunc(tier, func(a, b slot) int {
-		switch {
-		case a.before(&b):
-			return -1
-		case b.before(&a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(tier, func(a, b slot) int { return cmp.Compare(a.rank, b.rank) })
 }
 
 // selectFirst puts the first of a large tier in their places.
@@ -37,14 +27,14 @@ func selectFirst(tier []slot) {
 	var best [exact]int
 	n := 0
 	for i := range tier {
-		if n == exact && !tier[i].before(&tier[best[n-1]]) {
+		if n == exact && tier[i].rank >= tier[best[n-1]].rank {
 			continue
 		}
 		if n < exact {
 			n++
 		}
 		j := n - 1
-		for ; j > 0 && tier[i].before(&tier[best[j-1]]); j-- {
+		for ; j > 0 && tier[i].rank < tier[best[j-1]].rank; j-- {
 			best[j] = best[j-1]
 		}
 		best[j] = i

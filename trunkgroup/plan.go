@@ -48,11 +48,11 @@ const onStack = 64
 // slot is one far end in a distribution: a member, one binding of it, or a place that
 // another group takes.
 type slot struct {
-	member    *Member
-	binding   *Binding
-	rank, tie uint64 // by which it is ordered, the lowest first
-	place, of int32  // see standing
-	from, to  int32  // of a group's place: its members in Planner.inner
+	member  *Member
+	binding *Binding
+	rank    uint64 // by which it is ordered, the lowest first
+	standing
+	from, to int32 // of a group's place: its members in Planner.inner
 }
 
 // same tells whether a distribution may exchange two slots: members of one

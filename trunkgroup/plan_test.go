@@ -270,25 +270,6 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// The whole route decision of an inbound call: source, number, plan.
-func BenchmarkDecision(b *testing.B) {
-	table := compile(b, testDocument())
-	v := NewView(table)
-	k := SourceKey{addrPort("203.0.113.1:5060"), addrPort("192.0.2.1:5060"), UDP, []byte("+12145550150")}
-	buffer := make([]Candidate, 0, 8)
-	b.ReportAllocs()
-	var i uint64
-	for b.Loop() {
-		i++
-		if m, ok := table.MatchSource(k); !ok || m.Provider == nil {
-			b.Fatal("no source")
-		}
-		if got := Plan(buffer, table.MatchNumber(k.User), "dallas", v, Draw{Turn: i}); len(got) != 2 {
-			b.Fatal("no plan")
-		}
-	}
-}
-
 // DEC-25: an operator's weight takes the place of the document's, without allocation.
 func TestDEC25_ViewWeights(t *testing.T) {
 	table := compile(t, poolDocument(Weighted, 1, 1))

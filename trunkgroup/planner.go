@@ -1,5 +1,7 @@
 package trunkgroup
 
+import "slices"
+
 // Planner plans calls one after the other in memory of its own: whoever keeps one
 // plans groups of any size without allocation. The zero value is ready. It is not for
 // concurrent use.
@@ -43,33 +45,22 @@ func (p *Planner) plan(dst []Candidate, order []slot, g *Group, site string, v *
 func (p *Planner) gather(dst []Candidate, order []slot, g *Group, site string, v *View, d *Draw) ([]Candidate, []slot) {
 	at, panicking := g.sites[site], v.Panic[site]
 	for i, m := range at.ranked {
-		begin := len(order)
 		if m.Nested != nil {
-			dst, order = p.gatherNested(dst, order, m, site, v, d)
+			dst, order = p.gatherNested(dst, order, m, at.places[i], site, v, d)
 		} else {
-			dst, order = v.gather(dst, order, m, site, panicking, d)
+			dst, order = v.gather(dst, order, m, at.places[i], site, panicking, d)
 		}
-		at.places[i].give(order[begin:])
 	}
 	return dst, order
 }
 
-// give tells the far ends of a member where it stands.
-func (at standing) give(order []slot) {
-	for i := range order {
-		order[i].place, order[i].of = at.index, at.of
-	}
-}
-
 // gatherNested appends the place of a group: it takes calls when one of the group's
 // members does.
-func (p *Planner) gatherNested(dst []Candidate, order []slot, m *Member, site string, v *View, d *Draw) ([]Candidate, []slot) {
+func (p *Planner) gatherNested(dst []Candidate, order []slot, m *Member, where standing, site string, v *View, d *Draw) ([]Candidate, []slot) {
 	begin, lost := len(p.inner), len(dst)
 	at, panicking := m.Nested.sites[site], v.Panic[site]
 	for i, in := range at.ranked {
-		from := len(p.inner)
-		dst, p.inner = v.gather(dst, p.inner, in, site, panicking, d)
-		at.places[i].give(p.inner[from:])
+		dst, p.inner = v.gather(dst, p.inner, in, at.places[i], site, panicking, d)
 	}
 	if m.Disabled {
 		for _, s := range p.inner[begin:] {
@@ -81,22 +72,26 @@ func (p *Planner) gatherNested(dst []Candidate, order []slot, m *Member, site st
 		dst[i].Outer = m.Group
 	}
 	if len(p.inner) > begin {
-		order = append(order, slot{member: m, from: int32(begin), to: int32(len(p.inner))})
+		order = append(order, slot{member: m, standing: where, from: int32(begin), to: int32(len(p.inner))})
 	}
 	return dst, order
 }
 
 // gather appends one member, to dst when it gets no call now, else to order.
-func (v *View) gather(dst []Candidate, order []slot, m *Member, site string, panicking bool, d *Draw) ([]Candidate, []slot) {
+func (v *View) gather(dst []Candidate, order []slot, m *Member, where standing, site string, panicking bool, d *Draw) ([]Candidate, []slot) {
 	switch cause := v.dialable(m, panicking); {
 	case cause != "":
 		dst = append(dst, Candidate{Member: m, Cause: cause})
 	case m.Group.Method == CallLoad && !d.Unbounded && !v.hasRoom(m):
 		dst = append(dst, Candidate{Member: m, Cause: CauseCapacity})
 	case m.Registration != nil:
-		return v.registered(dst, order, m, site)
+		begin := len(order)
+		dst, order = v.registered(dst, order, m, site)
+		for i := begin; i < len(order); i++ {
+			order[i].standing = where
+		}
 	default:
-		order = append(order, slot{member: m})
+		order = append(order, slot{member: m, standing: where})
 	}
 	return dst, order
 }
@@ -145,20 +140,19 @@ func registers(order []slot) bool {
 // appendOrder appends far ends as candidates, a member by name with each of its
 // addresses.
 func appendOrder(dst []Candidate, order []slot, g *Group, v *View) []Candidate {
+	dst = slices.Grow(dst, len(order))
 	for i := range order {
 		s := &order[i]
-		c := Candidate{Member: s.member, Binding: s.binding, Dialable: true}
+		var outer *Group
 		if s.member.Group != g {
-			c.Outer = g
+			outer = g
 		}
-		if s.binding != nil {
-			c.Addr = s.binding.Addr
-			dst = append(dst, c)
+		if b := s.binding; b != nil {
+			dst = append(dst, Candidate{Member: s.member, Binding: b, Addr: b.Addr, Dialable: true, Outer: outer})
 			continue
 		}
 		for _, addr := range v.Addrs[s.member.Index] {
-			c.Addr = addr
-			dst = append(dst, c)
+			dst = append(dst, Candidate{Member: s.member, Addr: addr, Dialable: true, Outer: outer})
 		}
 	}
 	return dst

@@ -105,9 +105,9 @@ func (v *View) sessions(s slot, source SessionSource) int {
 func (o *ordering) leastSessions(tier []slot) {
 	for i := range tier {
 		s := &tier[i]
-		s.rank, s.tie = uint64(o.load(s)+1), 0 // one that did not tell has -1
+		s.rank = uint64(o.load(s) + 1) // one that did not tell has -1
 		if o.d.Affinity != 0 {
-			s.tie = ^s.scoreOf(o.d.Affinity)
+			s.rank = s.rank<<scoreBits | ^s.scoreOf(o.d.Affinity)>>(64-scoreBits)
 		}
 	}
 	if o.d.Affinity != 0 {
@@ -116,6 +116,9 @@ func (o *ordering) leastSessions(tier []slot) {
 	}
 	byRankInTurns(tier, o.d.Turn)
 }
+
+// scoreBits are those of a score that decide among equals.
+const scoreBits = 36
 
 // load is what the method least-sessions compares; of a group that stands there, the
 // calls of its members that take calls.

@@ -91,12 +91,11 @@ func exponential(word uint64) uint64 {
 	return uint64(zeros)<<unitBits + t.log + s>>(63-unitBits)
 }
 
-// score is the number that a far end draws from a key, and what stands for it among
-// equals. Inverse is that of its weight, in 1/2^64.
-func score(key, identity, inverse uint64) (rank, tie uint64) {
-	word := mix(key ^ identity)
-	rank, _ = bits.Mul64(exponential(word), inverse)
-	return rank, ^word
+// score is the number that a far end draws from a key. Inverse is that of its weight, in
+// 1/2^64.
+func score(key, identity, inverse uint64) uint64 {
+	s, _ := bits.Mul64(exponential(mix(key^identity)), inverse)
+	return s
 }
 
 // slotShare is the share of a far end. That of a group that stands there is its
