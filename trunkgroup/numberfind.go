@@ -40,7 +40,7 @@ func (t *Table) FindNumber(e164 []byte) (NumberMatch, bool) {
 	owner, by, found := t.numbers.set.lookup(n, nil)
 	if t.bulk != nil && by.Kind != Exact {
 		o, p, ok := t.bulk.set.lookup(n, t.bulkGroups)
-		if ok && (!found || p.size(n) < by.size(n)) {
+		if ok && (!found || compareCovers(p, by, n) < 0) {
 			return NumberMatch{Group: t.bulkGroups[o], Pattern: p, InTable: true}, true
 		}
 	}
@@ -120,25 +120,3 @@ func (t *Table) WithNumbers(n *NumberTable) *Table {
 
 // Numbers returns the number table beside the document, or nil.
 func (t *Table) Numbers() *NumberTable { return t.bulk }
-
-// NumberConflicts returns what is wrong between the document and a number
-// table: a pattern that both give to different groups, ranges of both that
-// overlap, and rows whose group is missing or no origination-customer.
-func (d *Document) NumberConflicts(n *NumberTable) Faults {
-	var faults Faults
-	roles := make(map[string]Role, len(d.TrunkGroups))
-	for i := range d.TrunkGroups {
-		roles[d.TrunkGroups[i].Name] = d.TrunkGroups[i].Role
-	}
-	for p, owner := range d.patterns() {
-		if group, ok := n.Get(p); ok && group != d.TrunkGroups[owner].Name {
-			faults.addf("trunk_groups["+d.TrunkGroups[owner].Name+"].numbers", "keep the number in one group", "%s stands in the number table for %s", p, group)
-		}
-	}
-	for group, rows := range n.Groups() {
-		if role, ok := roles[group]; !ok || role != OriginationCustomer {
-			faults.addf("number table", "move or remove these numbers first", "%d patterns belong to %q, which is no origination-customer group", rows, group)
-		}
-	}
-	return faults
-}
