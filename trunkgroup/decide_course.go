@@ -1,5 +1,7 @@
 package trunkgroup
 
+import "slices"
+
 // CauseInsecure is the cause of a far end that is not reached over TLS, for a
 // call to a sips address.
 const CauseInsecure = "insecure"
@@ -39,6 +41,9 @@ func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst 
 		d := by.Draw(g)
 		begin := len(dst)
 		dst = c.planGroup(dst, g, d)
+		if begin > 0 && c.overlaps() {
+			dst = withoutRepeats(dst, begin)
+		}
 		if c.Secure {
 			keepSecure(dst[begin:])
 		}
@@ -55,6 +60,24 @@ func (c *Course) planGroup(dst []Candidate, g *Group, d Draw) []Candidate {
 		return Plan(dst, g, c.Site, c.View, d)
 	}
 	return c.Planner.Plan(dst, g, c.Site, c.View, d)
+}
+
+// overlaps tells whether a far end may stand in two of the groups: one of them has
+// places for other groups.
+func (c *Course) overlaps() bool {
+	return slices.ContainsFunc(c.Groups, func(g *Group) bool { return len(g.Nests()) > 0 })
+}
+
+// withoutRepeats takes out of the end of a try-order what stands before it: no far
+// end is asked twice for one call.
+func withoutRepeats(order []Candidate, begin int) []Candidate {
+	before, part := order[:begin], order[begin:]
+	kept := slices.DeleteFunc(part, func(c Candidate) bool {
+		return slices.ContainsFunc(before, func(o Candidate) bool {
+			return o.Member == c.Member && o.Binding == c.Binding && o.Addr == c.Addr
+		})
+	})
+	return order[:begin+len(kept)]
 }
 
 // elsewhere returns the peer site that takes the calls of the far end which a

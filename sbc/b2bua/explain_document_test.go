@@ -3,6 +3,7 @@ package b2bua
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -18,6 +19,11 @@ func (s *scene) document() *trunkgroup.Document {
 	var providers []string
 	for i := range 1 + s.IntN(3) {
 		g := s.group(fmt.Sprintf("carrier-%d", i), trunkgroup.PSTNProvider, fmt.Sprintf("192.0.2.%d", 10*i))
+		if len(providers) > 0 && s.chance(30) {
+			g.Members = append(g.Members, trunkgroup.MemberSpec{
+				ID: "inner", Group: providers[0], Priority: s.IntN(2), Weight: 1 + s.IntN(4), Disabled: s.chance(10), LastResort: s.chance(10),
+			})
+		}
 		g.ExhaustedCode = pick(s.dice, 0, 0, 502)
 		providers = append(providers, g.Name)
 		d.TrunkGroups = append(d.TrunkGroups, g)
@@ -46,10 +52,11 @@ func (s *scene) group(name string, role trunkgroup.Role, network string) trunkgr
 	g.Monitoring.Profile = pick(s.dice, "off", "kamailio")
 	g.AdvanceOn = pick(s.dice, nil, nil, []int{503}, []int{486})
 	g.HandoffOn = pick(s.dice, nil, nil, []int{486})
+	g.NeverAdvance = pick(s.dice, nil, nil, nil, []int{484})
 	for j := range 1 + s.IntN(5) {
 		m := trunkgroup.MemberSpec{
 			ID: fmt.Sprintf("m%d", j), Site: pick(s.dice, "dallas", "dallas", "ashburn"), Priority: s.IntN(2), Weight: 1 + s.IntN(4),
-			LastResort: s.chance(10), Disabled: s.chance(5), Transport: pick(s.dice, trunkgroup.UDP, trunkgroup.UDP, trunkgroup.TCP),
+			LastResort: s.chance(10), Disabled: s.chance(5), Direction: s.direction(role), Transport: pick(s.dice, trunkgroup.UDP, trunkgroup.UDP, trunkgroup.TCP),
 		}
 		if m.Address = fmt.Sprintf("%s%d:5060", network[:len(network)-1], j); s.chance(10) {
 			m.Address, m.FQDN = "", fmt.Sprintf("m%d.%s.example", j, name)
@@ -61,21 +68,38 @@ func (s *scene) group(name string, role trunkgroup.Role, network string) trunkgr
 	return g
 }
 
+// direction draws which calls a member takes part in.
+func (s *scene) direction(role trunkgroup.Role) trunkgroup.Direction {
+	if role != trunkgroup.PSTNProvider {
+		return trunkgroup.DirectionBoth
+	}
+	return pick(s.dice, trunkgroup.DirectionBoth, trunkgroup.DirectionBoth, trunkgroup.DirectionBoth, trunkgroup.DirectionIn, trunkgroup.DirectionOut)
+}
+
 // distribution draws a method, and what it needs.
 func (s *scene) distribution(role trunkgroup.Role) trunkgroup.DistributionSpec {
 	var d trunkgroup.DistributionSpec
-	_ = d.Method.UnmarshalText([]byte(pick(s.dice, sceneMethods...)))
+	_ = d.Method.UnmarshalText([]byte(pick(s.dice, trunkgroup.MethodNames()...)))
+	if d.Method == trunkgroup.Parallel && role != trunkgroup.OriginationCustomer {
+		d.Method = trunkgroup.RoundRobin
+	}
+	switch d.Method {
+	case trunkgroup.Hash, trunkgroup.HashMod:
+		d.Key = pick(s.dice, "call-id", "from", "to", "request-user", "auth-user", "source-ip", "caller", "called", "header:X-Room-Id")
+	case trunkgroup.HashFrom, trunkgroup.HashTo:
+		d.UserOnly = s.chance(50)
+	}
+	if d.Method != trunkgroup.HashMod && d.Method != trunkgroup.Parallel && s.chance(20) {
+		d.SlowStart = trunkgroup.Duration(time.Minute)
+	}
 	if d.Method == trunkgroup.LeastSessions {
 		d.Sessions = pick(s.dice, trunkgroup.SessionsMax, trunkgroup.SessionsOwn, trunkgroup.SessionsReported)
 	}
-	if role == trunkgroup.OriginationCustomer && s.chance(30) {
+	if role == trunkgroup.OriginationCustomer && d.Method != trunkgroup.Parallel && s.chance(50) {
 		d.SessionAffinityHeader = "X-Room-Id"
 	}
 	return d
 }
-
-// sceneMethods are the methods of the scenes.
-var sceneMethods = []string{"load-balance", "weighted", "failover", "least-sessions"}
 
 func (s *scene) customerIn(i int) trunkgroup.GroupSpec {
 	g := s.group(fmt.Sprintf("in-%d", i), trunkgroup.OriginationCustomer, fmt.Sprintf("198.51.100.%d", 10*i))
@@ -96,13 +120,13 @@ func (s *scene) customerOut(i int) trunkgroup.GroupSpec {
 	g := trunkgroup.GroupSpec{Name: fmt.Sprintf("out-%d", i), Role: trunkgroup.TerminationCustomer, Customer: pick(s.dice, "acme", "globex")}
 	g.Numbering = pick(s.dice, trunkgroup.NumberingSpec{}, trunkgroup.NumberingSpec{CountryCode: "1", InternationalPrefix: "011", NationalLengths: []int{10}})
 	ip := fmt.Sprintf("203.0.113.%d", 20+i)
-	g.Sources = []trunkgroup.SourceSpec{{IP: ip, Port: 5060, TechPrefix: pick(s.dice, "", "9001")}}
-	s.from, s.known = append(s.from, ip+":5060", ip+":5061"), append(s.known, ip+":5060", ip+":5060")
+	g.Sources = []trunkgroup.SourceSpec{{IP: ip, Port: 5060, TechPrefix: pick(s.dice, "", "", "", "9001")}}
+	s.from, s.known = append(s.from, ip+":5060", ip+":5061"), append(s.known, ip+":5060", ip+":5060", ip+":5060")
 	if len(s.known) > 2 && s.chance(30) { // a carrier that is a customer too (DEC-18)
 		at := s.known[0]
 		g.Sources = append(g.Sources, trunkgroup.SourceSpec{IP: at[:len(at)-len(":5060")], Port: 5060})
 	}
-	if s.chance(15) {
+	if s.chance(5) {
 		g.ACL.Deny = []string{ip}
 	}
 	if s.chance(50) {

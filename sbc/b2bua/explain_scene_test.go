@@ -26,7 +26,6 @@ type scene struct {
 	view   *trunkgroup.View
 	memory *memory
 	peerUp bool
-	lot    uint64   // seeds chance of the call at hand
 	from   []string // addresses that somebody calls from
 	known  []string // those of them that are sources
 	users  []string // digest users
@@ -187,14 +186,17 @@ func (c *asking) text(extra string) string {
 // call makes a call of somebody to somebody.
 func (s *scene) call() asking {
 	s.calls++
-	s.lot = s.Uint64()
 	c := asking{n: s.calls, room: pick(s.dice, "", "red", "blue")}
 	c.from = netip.MustParseAddrPort(pick(s.dice, s.from...))
-	if s.chance(70) { // somebody whom the document knows
+	if s.chance(90) { // somebody whom the document knows
 		c.from = netip.MustParseAddrPort(pick(s.dice, s.known...))
 	}
-	if len(s.users) > 0 && s.chance(20) {
+	if len(s.users) > 0 && s.chance(15) {
 		c.user, c.from = pick(s.dice, s.users...), netip.MustParseAddrPort(strangerAddr)
+	}
+	if s.chance(60) {
+		c.called = pick(s.dice, "+12145550100", "+12145557777", "+14695550001", "+19725550100", "+13105550123")
+		return c
 	}
 	c.called = pick(s.dice, "+12145550100", "+12145550199", "+12145557777", "+14695550001", "+13105550123", "2145550100", "12145550150",
 		"0114420555501", "+442079460000", "911", "nonsense", "9001+12145550100", "90012145550101", "+12145550100;npdi;rn=+14695550001", "9001", "pbx0", "+19725550100")
@@ -210,7 +212,7 @@ func (s *scene) credential(user, override string) trunkgroup.CredentialSpec {
 	s.users = append(s.users, user)
 	sum := md5.Sum([]byte(user + ":sip.example.com:" + scenePassword))
 	c := trunkgroup.CredentialSpec{Username: user, Realm: "sip.example.com", HA1MD5: hex.EncodeToString(sum[:]), ANIOverride: override}
-	if s.chance(15) {
+	if s.chance(8) {
 		c.BoundIP = []string{"203.0.113.99"}
 	}
 	return c

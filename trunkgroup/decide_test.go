@@ -1,0 +1,46 @@
+package trunkgroup
+
+import (
+	"strings"
+	"testing"
+)
+
+// plainCaster brings nothing into a plan.
+type plainCaster struct{}
+
+func (plainCaster) Draw(*Group) Draw                        { return Draw{} }
+func (plainCaster) Asks(string) bool                        { return false }
+func (plainCaster) Planned(*Group, Draw, []Candidate, bool) {}
+
+func provider(name string, members ...MemberSpec) GroupSpec {
+	return GroupSpec{Name: name, Role: PSTNProvider, Distribution: DistributionSpec{Method: Failover}, Members: members}
+}
+
+// A far end that stands in two groups of a route, since one of them has a place for
+// the other, is asked once.
+func TestCourseAsksNoFarEndTwice(t *testing.T) {
+	d := testDocument()
+	d.TrunkGroups = append(d.TrunkGroups,
+		provider("inner", MemberSpec{ID: "x", Site: "dallas", Address: "192.0.2.201"}, MemberSpec{ID: "y", Site: "dallas", Address: "192.0.2.202"}),
+		provider("outer", MemberSpec{ID: "z", Site: "dallas", Address: "192.0.2.203"}, MemberSpec{ID: "in", Group: "inner"}))
+	table := compile(t, d)
+	inner, outer := table.Group("inner"), table.Group("outer")
+	for _, x := range []struct {
+		want   string
+		groups []*Group
+	}{
+		{"inner/x inner/y outer/z", []*Group{inner, outer}},
+		{"outer/z inner/x inner/y", []*Group{outer, inner}},
+		{"outer/z inner/x inner/y", []*Group{outer}},
+	} {
+		c := Course{Table: table, View: NewView(table), Site: "dallas", Groups: x.groups}
+		order, _ := c.Plan(nil, plainCaster{})
+		var got []string
+		for _, o := range order {
+			got = append(got, o.Member.Key)
+		}
+		if strings.Join(got, " ") != x.want {
+			t.Errorf("%s: got %v, want %s", names(x.groups), got, x.want)
+		}
+	}
+}
