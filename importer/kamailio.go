@@ -70,7 +70,6 @@ type kamailio struct {
 	flags      int  // of the module: 1 hashes users only, 2 fails over
 	useDefault bool // the last entry of a set is tried last
 	taken      names
-	sources    map[string]bool // addresses that identify a carrier already
 }
 
 // Kamailio imports destinations from dispatcher.list, from rows of the table
@@ -80,7 +79,7 @@ func Kamailio(inputs []Input, o KamailioOptions) (*Result, error) {
 	if o.Role == 0 {
 		o.Role = trunkgroup.PSTNProvider
 	}
-	k := &kamailio{Result: newResult(o.Target), o: o, params: map[string]param{}, taken: names{}, sources: map[string]bool{}, flags: 2}
+	k := &kamailio{Result: newResult(o.Target), o: o, params: map[string]param{}, taken: names{}, flags: 2}
 	for _, in := range inputs {
 		if len(in.Text) > MaxInput {
 			return nil, fmt.Errorf("%s has more than %d octets", in.Name, MaxInput)

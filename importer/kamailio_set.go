@@ -48,9 +48,8 @@ func (k *kamailio) group(set int, rows []destination) {
 		k.tiers(&g, kept, algorithm)
 		g.Monitoring = k.monitoring(&g, kept)
 		k.states(&g, kept)
-		k.identify(&g)
 	}
-	k.Document.TrunkGroups = append(k.Document.TrunkGroups, g)
+	k.addGroup(g)
 }
 
 // algorithm finds what a set is selected with, and where that is said.
@@ -199,26 +198,6 @@ func (k *kamailio) weights(g *trunkgroup.GroupSpec, rows []destination, algorith
 			m.Priority = 1
 			k.Report.same(rows[i].place, rows[i].uri+" without weight", g.Name+"/"+m.ID+": priority 1, called when the others have failed")
 		}
-	}
-}
-
-// identify leaves each address with one carrier: calls from there are known by
-// it, and in another group it is called only.
-func (k *kamailio) identify(g *trunkgroup.GroupSpec) {
-	if g.Role != trunkgroup.PSTNProvider {
-		return
-	}
-	for i := range g.Members {
-		m := &g.Members[i]
-		if m.Address == "" {
-			continue
-		}
-		if k.sources[far(m)] {
-			m.Direction = trunkgroup.DirectionOut
-			key := g.Name + "/" + m.ID
-			k.Report.adapted(k.from[key], m.Address, key+": direction out", "another set has the same far end; calls from there are known by that one")
-		}
-		k.sources[far(m)] = true
 	}
 }
 

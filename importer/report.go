@@ -32,6 +32,7 @@ type Item struct {
 // Report is every Item of one import, in the order of reading.
 type Report struct {
 	Items []Item `json:"items"`
+	said  map[Item]bool
 }
 
 // Count returns how many items have an outcome.
@@ -52,9 +53,15 @@ type place struct {
 }
 
 func (r *Report) add(at place, o Outcome, item, became, why, remedy string) {
-	r.Items = append(r.Items, Item{
-		File: at.file, Line: at.line, Item: clip(item), Outcome: o, Became: became, Why: why, Remedy: remedy,
-	})
+	it := Item{File: at.file, Line: at.line, Item: clip(item), Outcome: o, Became: became, Why: why, Remedy: remedy}
+	if r.said[it] {
+		return
+	}
+	if r.said == nil {
+		r.said = make(map[Item]bool)
+	}
+	r.said[it] = true
+	r.Items = append(r.Items, it)
 }
 
 func (r *Report) same(at place, item, became string) { r.add(at, Same, item, became, "", "") }

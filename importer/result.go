@@ -35,6 +35,8 @@ type Result struct {
 	Report   Report
 	comments map[string]string // by "group" or "group/member"
 	from     map[string]place  // the same keys: where it was read
+	known    map[string]bool   // addresses that identify a carrier already
+	hash     func(username, realm, password string) trunkgroup.CredentialSpec
 }
 
 // ErrNothing means that the input holds nothing that routes a call.
@@ -52,6 +54,8 @@ func newResult(t Target) *Result {
 		Report:   Report{Items: []Item{}},
 		comments: make(map[string]string),
 		from:     make(map[string]place),
+		known:    make(map[string]bool),
+		hash:     t.Hash,
 	}
 }
 

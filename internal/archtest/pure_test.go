@@ -12,7 +12,7 @@ import (
 // as well, except the adapters.
 var (
 	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/registrar", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
-	adapters = []string{"trunkgroup/yamldoc"}
+	adapters = []string{"trunkgroup/yamldoc", "importer/tree"}
 )
 
 // impure names the standard packages that reach outside the process.
