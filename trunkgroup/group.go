@@ -94,26 +94,28 @@ type Limits struct {
 
 // Member is one far end of a group, in one site.
 type Member struct {
-	Index        int    // position in Table.Members; slices of a View use it
-	ID           string // unique in the group
-	Key          string // "group/member", unique in the cluster
-	Group        *Group
-	Site         string         // empty for a registration: it stands where it registers
-	Addr         netip.AddrPort // zero for a member by name
-	Registration *Registration  // nil unless the member registers
-	FQDN         string         // empty for a member by address
-	Port         uint16         // of a member by name; 0 = by SRV (RFC 3263)
-	Transport    Transport
-	ServerName   string // TLS: the name that the certificate must have
-	Weight       int    // at least 1
-	Priority     int    // lower first
-	LastResort   bool   // after all others, whatever its priority (K-21)
-	Direction    Direction
-	Nested       *Group   // whose members take this one's place, see Group.Nests; nil for all others
-	Maintenance  []Window // when it takes no new calls
-	Disabled     bool     // by the document
-	Limits       Limits
-	Account      *Account // what it lets us log in with; nil for most
+	// What plans read of each member stands first and together.
 
-	hash uint64 // of Key, for methods that hash
+	Index        int // position in Table.Members; slices of a View use it
+	Group        *Group
+	Nested       *Group        // whose members take this one's place, see Group.Nests; nil for all others
+	Registration *Registration // nil unless the member registers
+	hash         uint64        // of Key, for methods that hash
+	Weight       int           // at least 1
+	Priority     int           // lower first
+	LastResort   bool          // after all others, whatever its priority (K-21)
+	Disabled     bool          // by the document
+	Direction    Direction
+	Transport    Transport
+
+	ID          string         // unique in the group
+	Key         string         // "group/member", unique in the cluster
+	Site        string         // empty for a registration: it stands where it registers
+	Addr        netip.AddrPort // zero for a member by name
+	FQDN        string         // empty for a member by address
+	Port        uint16         // of a member by name; 0 = by SRV (RFC 3263)
+	ServerName  string         // TLS: the name that the certificate must have
+	Maintenance []Window       // when it takes no new calls
+	Limits      Limits
+	Account     *Account // what it lets us log in with; nil for most
 }

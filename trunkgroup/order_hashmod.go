@@ -9,7 +9,7 @@ func byModulo(tier []slot, hash uint32) {
 		s := &tier[i]
 		n := uint64(s.of)
 		at := n - 1 - uint64(s.place)
-		s.rank, s.tie = (at+n-uint64(hash)%n)%n, 0
+		s.rank = (at + n - uint64(hash)%n) % n
 	}
 	byRank(tier)
 }
