@@ -37,7 +37,7 @@ func run(out, notes io.Writer, count, members int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	k, err := startKamailio(dir, members)
+	k, err := startKamailio(dir, members, false)
 	switch {
 	case errors.Is(err, dispatcher.ErrMissing):
 		fmt.Fprintln(notes, "note:", err, "- its rows are left out")

@@ -25,12 +25,14 @@ func callIDs(n int) []string {
 // group is a group of Tandem's, whose try-orders are asked as calls ask for them.
 type group struct {
 	method string
-	key    string // of hash-mod
-	now    []int
-	g      *trunkgroup.Group
-	view   *trunkgroup.View
-	dst    []trunkgroup.Candidate
-	err    error
+	// key and userOnly are of hash-mod; now are the members by their numbers.
+	key      string
+	userOnly bool
+	now      []int
+	g        *trunkgroup.Group
+	view     *trunkgroup.View
+	dst      []trunkgroup.Candidate
+	err      error
 }
 
 func newGroup(method string, n int) *group {
@@ -52,7 +54,7 @@ func (x *group) members(numbers []int) error {
 		return err
 	}
 	if g.Distribution.Method == trunkgroup.HashMod {
-		g.Distribution.Key = x.key
+		g.Distribution.Key, g.Distribution.UserOnly = x.key, x.userOnly
 	}
 	x.now = numbers
 	for _, i := range numbers {
@@ -119,8 +121,8 @@ func (x *group) firstOf(traits trunkgroup.Traits) (int, error) {
 // kamailio is the real one.
 type kamailio struct{ *dispatcher.Kamailio }
 
-func startKamailio(dir string, n int) (*kamailio, error) {
-	k, err := dispatcher.Start(dispatcher.Settings{Dir: dir, Addr: kamailioAddr, Members: destinations(upTo(n))})
+func startKamailio(dir string, n int, userOnly bool) (*kamailio, error) {
+	k, err := dispatcher.Start(dispatcher.Settings{Dir: dir, Addr: kamailioAddr, Members: destinations(upTo(n)), UserOnly: userOnly})
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 
 const testMembers = 6
 
-func theKamailio(t *testing.T) *kamailio {
+func theKamailio(t *testing.T, userOnly bool) *kamailio {
 	t.Helper()
-	k, err := startKamailio(t.TempDir(), testMembers)
+	k, err := startKamailio(t.TempDir(), testMembers, userOnly)
 	if errors.Is(err, dispatcher.ErrMissing) {
 		t.Skip(err)
 	}
@@ -44,7 +44,7 @@ func placed(t *testing.T, p placer, keys []string) []int {
 // C2: hash-mod places every key as a real Kamailio does, with all members up, with
 // one and two down, with one taken out, and with one more.
 func TestC02_HashModPlacesAsKamailioDoes(t *testing.T) {
-	k, ours := theKamailio(t), newGroup(trunkgroup.HashMod.String(), testMembers)
+	k, ours := theKamailio(t, false), newGroup(trunkgroup.HashMod.String(), testMembers)
 	keys := callIDs(5000)
 	agree := func(what string) {
 		t.Helper()
@@ -74,42 +74,67 @@ func TestC02_HashModPlacesAsKamailioDoes(t *testing.T) {
 	}
 }
 
-// K-20: the other keys that hash-mod takes, against Kamailio's algorithms 1, 2, 3, 5 and 7.
-func TestK20_HashModOfOtherKeysPlacesAsKamailioDoes(t *testing.T) {
-	k := theKamailio(t)
+// K-20, K-21: the other keys that hash-mod takes, against Kamailio's algorithms 1, 2, 3,
+// 5 and 7. Of the Request-URI we hash the user, as Kamailio does with flag 1 alone.
+func TestK20_K21_HashModOfOtherKeysPlacesAsKamailioDoes(t *testing.T) {
 	users := make([]string, 2000)
 	for i := range users {
 		users[i] = fmt.Sprintf("+1214%07d", i*4099)
 	}
 	uri := func(user string) []byte { return []byte("sip:" + user + "@example.net") }
-	for _, c := range []struct {
-		by     dispatcher.By
-		key    string
-		traits func(user string) trunkgroup.Traits
+	from := func(u string) trunkgroup.Traits { return trunkgroup.Traits{From: uri(u)} }
+	to := func(u string) trunkgroup.Traits { return trunkgroup.Traits{To: uri(u)} }
+	for _, flags := range []struct {
+		userOnly bool
+		keys     []otherKey
 	}{
-		{dispatcher.ByFrom, "from", func(u string) trunkgroup.Traits { return trunkgroup.Traits{From: uri(u)} }},
-		{dispatcher.ByTo, "to", func(u string) trunkgroup.Traits { return trunkgroup.Traits{To: uri(u)} }},
-		{dispatcher.ByRequestUser, "request-user", func(u string) trunkgroup.Traits { return trunkgroup.Traits{RequestUser: []byte(u)} }},
-		{dispatcher.ByAuthUser, "auth-user", func(u string) trunkgroup.Traits { return trunkgroup.Traits{AuthUser: []byte(u)} }},
-		{dispatcher.ByString, "header:X-Key", func(u string) trunkgroup.Traits { return trunkgroup.Traits{Headers: oneHeader(u)} }},
+		{false, []otherKey{
+			{dispatcher.ByFrom, "from", from},
+			{dispatcher.ByTo, "to", to},
+			{dispatcher.ByAuthUser, "auth-user", func(u string) trunkgroup.Traits { return trunkgroup.Traits{AuthUser: []byte(u)} }},
+			{dispatcher.ByString, "header:X-Key", func(u string) trunkgroup.Traits { return trunkgroup.Traits{Headers: oneHeader(u)} }},
+		}},
+		{true, []otherKey{
+			{dispatcher.ByFrom, "from", from},
+			{dispatcher.ByTo, "to", to},
+			{dispatcher.ByRequestUser, "request-user", func(u string) trunkgroup.Traits { return trunkgroup.Traits{RequestUser: []byte(u)} }},
+		}},
 	} {
-		ours := newGroup(trunkgroup.HashMod.String(), testMembers)
-		if err := ours.rekey(c.key); err != nil {
+		t.Run(fmt.Sprintf("user only %t", flags.userOnly), func(t *testing.T) {
+			k := theKamailio(t, flags.userOnly)
+			for _, c := range flags.keys {
+				c.agrees(t, k, users, flags.userOnly)
+			}
+		})
+	}
+}
+
+// otherKey is a key of hash-mod with Kamailio's algorithm for it.
+type otherKey struct {
+	by     dispatcher.By
+	key    string
+	traits func(user string) trunkgroup.Traits
+}
+
+func (c otherKey) agrees(t *testing.T, k *kamailio, users []string, userOnly bool) {
+	t.Helper()
+	ours := newGroup(trunkgroup.HashMod.String(), testMembers)
+	ours.userOnly = userOnly && c.key != "request-user" // which is a user already
+	if err := ours.rekey(c.key); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := k.Place(c.by, users)
+	if err != nil {
+		t.Fatal(c.key, err)
+	}
+	for i, u := range users {
+		mine, err := ours.firstOf(c.traits(u))
+		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := k.Place(c.by, users)
-		if err != nil {
-			t.Fatal(c.key, err)
-		}
-		for i, u := range users {
-			mine, err := ours.firstOf(c.traits(u))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if theirs[i]-firstPort != mine {
-				t.Errorf("%s: Kamailio sends %q to member %d, hash-mod to %d", c.key, u, theirs[i]-firstPort, mine)
-				break
-			}
+		if theirs[i]-firstPort != mine {
+			t.Errorf("%s, user only %t: Kamailio sends %q to member %d, hash-mod to %d", c.key, userOnly, u, theirs[i]-firstPort, mine)
+			return
 		}
 	}
 }

@@ -64,6 +64,7 @@ type Kamailio struct {
 	dir  string
 	addr netip.AddrPort
 	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
 	log  bytes.Buffer
 }
 
@@ -91,7 +92,7 @@ func Start(s Settings) (*Kamailio, error) {
 	if err != nil {
 		return nil, ErrMissing
 	}
-	k := &Kamailio{dir: s.Dir, addr: s.Addr}
+	k := &Kamailio{dir: s.Dir, addr: s.Addr, done: make(chan struct{})}
 	flags := flagFailover
 	if s.UserOnly {
 		flags |= flagUserOnly
@@ -107,8 +108,18 @@ func Start(s Settings) (*Kamailio, error) {
 	if err := k.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
 	}
+	go func() {
+		_ = k.cmd.Wait() // it is killed in the end
+		close(k.done)
+	}()
 	for deadline := time.Now().Add(readyIn); ; {
-		if _, err = k.Place(ByCallID, []string{"ready"}); err == nil {
+		_, err = k.Place(ByCallID, []string{"ready"})
+		select {
+		case <-k.done: // somebody else answers at its address
+			return nil, fmt.Errorf("kamailio ended: %s", &k.log)
+		default:
+		}
+		if err == nil {
 			return k, nil
 		}
 		if time.Now().After(deadline) {
@@ -142,12 +153,6 @@ func (k *Kamailio) SetState(state string, m Member) error {
 	return k.order("dispatcher.set_state", state, "1", m.URI())
 }
 
-// List returns what it says of its members.
-func (k *Kamailio) List() (string, error) {
-	out, err := exec.Command("kamcmd", "-s", "unix:"+k.socket(), "dispatcher.list").CombinedOutput()
-	return string(out), err
-}
-
 func (k *Kamailio) order(args ...string) error {
 	out, err := exec.Command("kamcmd", append([]string{"-s", "unix:" + k.socket()}, args...)...).CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte("error:")) {
@@ -158,12 +163,9 @@ func (k *Kamailio) order(args ...string) error {
 
 // Stop ends it.
 func (k *Kamailio) Stop() error {
-	if err := syscall.Kill(-k.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(-k.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("dispatcher: %w", err)
 	}
-	_ = k.cmd.Wait() // it was killed
+	<-k.done
 	return nil
 }
-
-// Said returns what Kamailio wrote, for the message of a failed test.
-func (k *Kamailio) Said() string { return k.log.String() }
