@@ -6,6 +6,8 @@ type ordering struct {
 	g *Group
 	v *View
 	d *Draw
+	// tiers are the sizes of the group's tiers in the site.
+	tiers []int
 	// key is the hash that the method goes by, or chance.
 	key  uint64
 	turn bool // it hashes, and the call has no key: it takes turns
@@ -67,9 +69,9 @@ func (o *ordering) order(tier []slot) {
 	}
 	switch method {
 	case LoadBalance:
-		takeTurns(tier, o.d.Turn)
+		o.takeTurns(tier, o.d.Turn)
 	case RoundRobin:
-		roundRobin(tier, o.d.Turn)
+		o.roundRobin(tier, o.d.Turn)
 	case Weighted:
 		byHash(tier, o.v, o.key)
 	case RelativeWeight:
@@ -85,7 +87,7 @@ func (o *ordering) order(tier []slot) {
 	case Latency:
 		o.byLatency(tier)
 	case HashMod:
-		byModulo(tier, uint32(o.key))
+		byModulo(tier, o.tiers[tier[0].tier], uint32(o.key))
 	case Failover, Parallel:
 	default:
 		byHash(tier, o.v, o.key)

@@ -52,6 +52,7 @@ type siteMembers struct {
 	members []*Member  // document order
 	ranked  []*Member  // by priority, then document order; also the places of groups
 	places  []standing // of those
+	tiers   []int      // how many of them stand in each tier
 	// registers tells that one of them registers.
 	registers bool
 }

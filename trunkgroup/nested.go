@@ -7,9 +7,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// standing is where a member stands among those of its priority in its site, and how many
-// they are, whatever their states.
-type standing struct{ place, of int32 }
+// standing is where a member stands in its site: the number of its tier, and its place
+// there among all members of it, whatever their states.
+type standing struct{ tier, place int32 }
 
 // Nests returns the places in the group that other groups take, in document order. They
 // are members with Nested set, which stand nowhere else: not in Members, not in
@@ -84,8 +84,9 @@ func (at *siteMembers) rank(s *GroupSpec, g *Group, site string) {
 			end++
 		}
 		for i := begin; i < end; i++ {
-			at.places[i] = standing{int32(i - begin), int32(end - begin)}
+			at.places[i] = standing{int32(len(at.tiers)), int32(i - begin)}
 		}
+		at.tiers = append(at.tiers, end-begin)
 		begin = end
 	}
 }

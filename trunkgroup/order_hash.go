@@ -10,13 +10,26 @@ func byHash(tier []slot, v *View, key uint64) {
 		byChance(tier, key) // the numbers are in the order of the words they are made of
 		return
 	}
+	var best selection
 	var last, inverse uint64
+	large := len(tier) > sorted
 	for i := range tier {
 		s := &tier[i]
-		if w := v.slotShare(s); w != last {
+		if w := v.share(s.member); w != last {
 			last, inverse = w, ^uint64(0)/w
 		}
-		s.rank = score(key, s.identity(), inverse)
+		word := mix(key ^ s.identity())
+		if large && !best.takes(weighed(atLeast(word), inverse)) {
+			continue
+		}
+		s.rank = weighed(exponential(word), inverse)
+		if large {
+			best.offer(i, s.rank)
+		}
+	}
+	if large {
+		best.place(tier)
+		return
 	}
 	byRank(tier)
 }
@@ -24,7 +37,7 @@ func byHash(tier []slot, v *View, key uint64) {
 // alike tells whether all of a tier have the same share.
 func alike(tier []slot, v *View) bool {
 	for i := 1; i < len(tier); i++ {
-		if v.slotShare(&tier[i]) != v.slotShare(&tier[0]) {
+		if v.share(tier[i].member) != v.share(tier[0].member) {
 			return false
 		}
 	}
@@ -35,7 +48,7 @@ func alike(tier []slot, v *View) bool {
 // lowest of a priority is first.
 func (v *View) Score(m *Member, b *Binding, key uint64) uint64 {
 	s := slot{member: m, binding: b}
-	return score(key, s.identity(), ^uint64(0)/v.share(m))
+	return weighed(exponential(mix(key^s.identity())), ^uint64(0)/v.share(m))
 }
 
 // byChance orders far ends by what they draw, all alike.

@@ -4,12 +4,11 @@ package trunkgroup
 // members, those that are down too, and from there on to the next that takes calls
 // (C2). So the calls of one that is down all go to its neighbour. Kamailio keeps a
 // set in the reverse order of its list.
-func byModulo(tier []slot, hash uint32) {
+func byModulo(tier []slot, all int, hash uint32) {
+	n := uint64(all)
 	for i := range tier {
-		s := &tier[i]
-		n := uint64(s.of)
-		at := n - 1 - uint64(s.place)
-		s.rank = (at + n - uint64(hash)%n) % n
+		at := n - 1 - uint64(tier[i].place)
+		tier[i].rank = (at + n - uint64(hash)%n) % n
 	}
 	byRank(tier)
 }

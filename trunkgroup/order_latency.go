@@ -26,7 +26,7 @@ func (o *ordering) byLatency(tier []slot) {
 		}
 	}
 	if n == 0 {
-		takeTurns(tier, o.d.Turn)
+		o.takeTurns(tier, o.d.Turn)
 		return
 	}
 	slices.Sort(known[:n])
@@ -42,7 +42,7 @@ func (o *ordering) byLatency(tier []slot) {
 			tier[i].rank = fastest
 		}
 	}
-	byRankInTurns(tier, o.d.Turn)
+	o.byRankInTurns(tier)
 }
 
 // latency of a far end; of a group that stands there, that of its fastest member.

@@ -22,7 +22,7 @@ func (o *ordering) byUse(tier []slot) {
 		s := &tier[i]
 		s.rank = o.use(s)
 	}
-	byRankInTurns(tier, o.d.Turn)
+	o.byRankInTurns(tier)
 }
 
 func (o *ordering) use(s *slot) uint64 {

@@ -24,35 +24,53 @@ func byRank(tier []slot) {
 
 // selectFirst puts the first of a large tier in their places.
 func selectFirst(tier []slot) {
-	var best [exact]int
-	n := 0
+	var best selection
 	for i := range tier {
-		if n == exact && tier[i].rank >= tier[best[n-1]].rank {
-			continue
-		}
-		if n < exact {
-			n++
-		}
-		j := n - 1
-		for ; j > 0 && tier[i].rank < tier[best[j-1]].rank; j-- {
-			best[j] = best[j-1]
-		}
-		best[j] = i
+		best.offer(i, tier[i].rank)
 	}
-	for k := range n {
-		at := best[k]
+	best.place(tier)
+}
+
+// selection is the first of a tier, as far as it was looked at.
+type selection struct {
+	n    int
+	at   [exact]int
+	rank [exact]uint64
+}
+
+// takes tells whether one of a rank, or of a higher one, could be among the first.
+func (b *selection) takes(rank uint64) bool { return b.n < exact || rank < b.rank[exact-1] }
+
+// offer takes one at a place of the tier, if it is among the first. Equals keep their
+// order.
+func (b *selection) offer(at int, rank uint64) {
+	if !b.takes(rank) {
+		return
+	}
+	b.n = min(b.n+1, exact)
+	j := b.n - 1
+	for ; j > 0 && rank < b.rank[j-1]; j-- {
+		b.at[j], b.rank[j] = b.at[j-1], b.rank[j-1]
+	}
+	b.at[j], b.rank[j] = at, rank
+}
+
+// place puts them in front.
+func (b *selection) place(tier []slot) {
+	for k := range b.n {
+		at := b.at[k]
 		tier[k], tier[at] = tier[at], tier[k]
-		for l := k + 1; l < n; l++ {
-			if best[l] == k {
-				best[l] = at // whoever stood here has moved there
+		for l := k + 1; l < b.n; l++ {
+			if b.at[l] == k {
+				b.at[l] = at // whoever stood here has moved there
 			}
 		}
 	}
 }
 
 // byRankInTurns orders ranked far ends, the lowest first; equals take turns.
-func byRankInTurns(tier []slot, turn uint64) {
-	if len(tier) > sorted && turnsOfMany(tier, turn) {
+func (o *ordering) byRankInTurns(tier []slot) {
+	if len(tier) > sorted && o.turnsOfMany(tier) {
 		return
 	}
 	byRank(tier)
@@ -64,14 +82,14 @@ func byRankInTurns(tier []slot, turn uint64) {
 		for n < len(tier) && tier[n].rank == tier[0].rank {
 			n++
 		}
-		takeTurns(tier[:n], turn)
+		o.takeTurns(tier[:n], o.d.Turn)
 		tier = tier[n:]
 	}
 }
 
 // turnsOfMany lets the equals that stand first in a large tier take turns, if they
 // are many.
-func turnsOfMany(tier []slot, turn uint64) bool {
+func (o *ordering) turnsOfMany(tier []slot) bool {
 	least, n := tier[0].rank, 0
 	for i := range tier {
 		switch r := tier[i].rank; {
@@ -91,6 +109,6 @@ func turnsOfMany(tier []slot, turn uint64) bool {
 			at++
 		}
 	}
-	takeTurns(tier[:n], turn)
+	o.takeTurns(tier[:n], o.d.Turn)
 	return true
 }

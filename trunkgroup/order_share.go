@@ -14,7 +14,7 @@ func byShare(tier []slot, v *View, turn uint64) {
 	}
 	for i := range tier {
 		s := &tier[i]
-		s.rank = v.slotShare(s) / unit
+		s.rank = v.share(s.member) / unit
 		total += s.rank
 	}
 	for places := 0; len(tier) > 1 && places < exact; places++ {

@@ -58,7 +58,7 @@ type slot struct {
 // same tells whether a distribution may exchange two slots: members of one
 // priority, and of one AOR the bindings of one preference.
 func (s *slot) same(o *slot) bool {
-	return s.member.tier(o.member) == 0 && s.q() == o.q()
+	return s.tier == o.tier && (s.binding == nil && o.binding == nil || s.q() == o.q())
 }
 
 func (s *slot) q() int {
@@ -93,7 +93,7 @@ func Plan(dst []Candidate, g *Group, site string, v *View, d Draw) []Candidate {
 // contacts (RFC 3261 20.10).
 func byPreference(order []slot) {
 	slices.SortStableFunc(order, func(a, b slot) int {
-		return cmp.Or(a.member.tier(b.member), cmp.Compare(b.q(), a.q()))
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.q(), a.q()))
 	})
 }
 

@@ -9,6 +9,7 @@ type Planner struct {
 	order []slot // the far ends of the group
 	inner []slot // those of groups that stand in it
 	flat  []slot // both, each in its place
+	spare []slot // for moving many
 }
 
 // Plan is the function Plan in the planner's memory.
@@ -28,11 +29,11 @@ func (p *Planner) plan(dst []Candidate, order []slot, g *Group, site string, v *
 	if at.registers {
 		byPreference(order)
 	}
-	o := ordering{p: p, g: g, v: v, d: d}
+	o := ordering{p: p, g: g, v: v, d: d, tiers: at.tiers}
 	o.distribute(order)
 	all := order
 	if len(p.inner) > 0 {
-		all = p.flatten(order, v, d)
+		all = p.flatten(order, site, v, d)
 	}
 	if d.Remembered != "" {
 		toFront(all, d.Remembered)
@@ -99,7 +100,7 @@ func (v *View) gather(dst []Candidate, order []slot, m *Member, where standing, 
 // flatten orders the members of groups that stand in the group by their own method, and
 // puts them where their group stands. The group that stands first takes a turn of its
 // own; turns of the others would be taken from calls that begin with them.
-func (p *Planner) flatten(order []slot, v *View, d *Draw) []slot {
+func (p *Planner) flatten(order []slot, site string, v *View, d *Draw) []slot {
 	p.flat = p.flat[:0]
 	for i := range order {
 		s := &order[i]
@@ -121,7 +122,7 @@ func (p *Planner) flatten(order []slot, v *View, d *Draw) []slot {
 		if registers(in) {
 			byPreference(in)
 		}
-		o := ordering{p: p, g: inner, v: v, d: &draw}
+		o := ordering{p: p, g: inner, v: v, d: &draw, tiers: inner.sites[site].tiers}
 		o.distribute(in)
 		p.flat = append(p.flat, in...)
 	}

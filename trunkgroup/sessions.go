@@ -114,7 +114,7 @@ func (o *ordering) leastSessions(tier []slot) {
 		byRank(tier)
 		return
 	}
-	byRankInTurns(tier, o.d.Turn)
+	o.byRankInTurns(tier)
 }
 
 // scoreBits are those of a score that decide among equals.

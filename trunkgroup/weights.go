@@ -91,13 +91,11 @@ func exponential(word uint64) uint64 {
 	return uint64(zeros)<<unitBits + t.log + s>>(63-unitBits)
 }
 
-// score is the number that a far end draws from a key. Inverse is that of its weight, in
-// 1/2^64.
-func score(key, identity, inverse uint64) uint64 {
-	s, _ := bits.Mul64(exponential(mix(key^identity)), inverse)
-	return s
-}
+// atLeast is a number that exponential is not below.
+func atLeast(word uint64) uint64 { return ^word >> (64 - unitBits) }
 
-// slotShare is the share of a far end. That of a group that stands there is its
-// place's.
-func (v *View) slotShare(s *slot) uint64 { return v.share(s.member) }
+// weighed divides a number by a weight, whose inverse is in 1/2^64.
+func weighed(number, inverse uint64) uint64 {
+	hi, _ := bits.Mul64(number, inverse)
+	return hi
+}
