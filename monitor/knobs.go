@@ -39,6 +39,7 @@ type knobFile struct {
 type savedKnob struct {
 	Member  string    `json:"member"`
 	State   string    `json:"state"`
+	Order   string    `json:"order,omitempty"` // what State is the nearest to, of words that an older build does not know
 	Weight  int       `json:"weight,omitempty"`
 	Author  string    `json:"author,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
@@ -61,7 +62,8 @@ func (m *Monitor) saveKnobs() {
 	}
 	f := knobFile{Version: 1, Knobs: make([]savedKnob, 0, len(list))}
 	for _, k := range list {
-		f.Knobs = append(f.Knobs, savedKnob{k.Member, k.State.String(), k.Weight, k.Author, k.Reason, k.Version, k.Node, k.Set, k.Expires})
+		state, order := verdict.Saved(k.State)
+		f.Knobs = append(f.Knobs, savedKnob{k.Member, state, order, k.Weight, k.Author, k.Reason, k.Version, k.Node, k.Set, k.Expires})
 	}
 	err := writeFile(m.cfg.KnobFile, f)
 	if err != nil {
@@ -115,6 +117,9 @@ func parseKnobs(text []byte) ([]verdict.Knob, error) {
 	list := make([]verdict.Knob, 0, len(f.Knobs))
 	for _, s := range f.Knobs {
 		state, ok := trunkgroup.ParseAdminState(s.State)
+		if order, known := trunkgroup.ParseAdminState(s.Order); known {
+			state = order
+		}
 		if !ok {
 			return nil, fmt.Errorf("member %s: unknown state %q", s.Member, s.State)
 		}

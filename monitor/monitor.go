@@ -207,6 +207,11 @@ func (m *Monitor) addrs(member *trunkgroup.Member) []netip.AddrPort {
 // inherit fills in what others found (DEC-13).
 func (m *Monitor) inherit(now time.Time, key verdict.Key, a *prober.Assignment) {
 	held, _ := m.store.Choose(now, key, "", &a.Member.Group.Monitoring)
+	if a.Admin == trunkgroup.AdminInactive && (held == nil || held.State.Selectable()) {
+		knob, _ := m.knobs.Of(now, a.Member.Key) // nobody has carried it out yet
+		a.Inherit, a.Reason, a.Since, a.Out = trunkgroup.Down, "set by operator", knob.Set, knob.Set
+		return
+	}
 	if held == nil {
 		return
 	}

@@ -95,6 +95,9 @@ func (m *Monitor) update(u prober.Update) {
 		return
 	}
 	m.publish(u.At, r)
+	if state == trunkgroup.Active {
+		m.release(u)
+	}
 	if u.Changed {
 		m.poke()
 	}

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,10 @@ var (
 	ErrOtherSite = errors.New("is not this node's site")
 	// ErrWeight says that a weight makes no difference, or is none.
 	ErrWeight = errors.New("a weight that cannot be given")
+	// ErrNotProbed says that probes would have to do what none does: the member has none.
+	ErrNotProbed = errors.New("is not probed")
+	// ErrTooMany says that one order is about more members than it may be.
+	ErrTooMany = errors.New("too many members for one order")
 	// ErrLastSite says that no other site could take the calls.
 	ErrLastSite = errors.New("no other site takes calls")
 )
@@ -31,7 +36,11 @@ var (
 // ends after the life of a knob unless it is said again. AdminUp takes an earlier word back.
 func (m *Monitor) SetState(member string, state trunkgroup.AdminState, author, reason string) (verdict.Knob, error) {
 	return m.turn(func(now time.Time) (verdict.Knob, error) {
-		if _, err := m.ownMember(member); err != nil {
+		who, err := m.ownMember(member)
+		if err == nil {
+			err = takes(who, state)
+		}
+		if err != nil {
 			return verdict.Knob{}, err
 		}
 		return m.knobs.Set(now, member, state, author, reason, m.cfg.Node, m.cfg.KnobLife), nil
@@ -47,7 +56,7 @@ func (m *Monitor) SetWeight(member string, weight int, author, reason string) (v
 			return verdict.Knob{}, err
 		case weight < 0 || weight > verdict.MaxWeight:
 			return verdict.Knob{}, fmt.Errorf("%w: %d is not from 1 to %d", ErrWeight, weight, verdict.MaxWeight)
-		case weight > 0 && who.Group.Method != trunkgroup.Weighted:
+		case weight > 0 && !weighs(who.Group.Method):
 			return verdict.Knob{}, fmt.Errorf("%w: group %s distributes by %s, where weights do not count", ErrWeight, who.Group.Name, who.Group.Method)
 		}
 		return m.knobs.SetWeight(now, member, weight, author, reason, m.cfg.Node, m.cfg.KnobLife), nil
@@ -101,7 +110,7 @@ func (m *Monitor) Renew(subject string) (verdict.Knob, error) {
 			if err != nil {
 				return verdict.Knob{}, err
 			}
-			site = who.Site
+			site = cmp.Or(who.Site, m.cfg.Site)
 		}
 		if site != m.cfg.Site {
 			return verdict.Knob{}, fmt.Errorf("site %s %w", site, ErrOtherSite)
@@ -134,7 +143,7 @@ func (m *Monitor) ownMember(member string) (*trunkgroup.Member, error) {
 		return nil, fmt.Errorf("%q: %w", member, ErrNoMember)
 	}
 	who := m.table.Member(member)
-	if who.Site != m.cfg.Site {
+	if who.Site != m.cfg.Site && who.Registration == nil {
 		return nil, fmt.Errorf("member %s is of site %s, which %w", member, who.Site, ErrOtherSite)
 	}
 	return who, nil
@@ -142,23 +151,42 @@ func (m *Monitor) ownMember(member string) (*trunkgroup.Member, error) {
 
 // turn makes an operator's word hold here, spreads it and writes it down.
 func (m *Monitor) turn(say func(now time.Time) (verdict.Knob, error)) (verdict.Knob, error) {
-	m.mu.Lock()
-	now := time.Now()
-	knob, err := say(now)
+	list, err := m.turnAll(func(now time.Time) ([]verdict.Knob, error) {
+		knob, err := say(now)
+		return []verdict.Knob{knob}, err
+	})
 	if err != nil {
-		m.mu.Unlock()
 		return verdict.Knob{}, err
 	}
-	m.cfg.Logger.Info("an operator's word", "about", knob.Member, "state", knob.State.String(), "weight", knob.Weight, "author", knob.Author,
-		"reason", knob.Reason, "ends", knob.Expires.UTC().Format(time.RFC3339))
+	return list[0], nil
+}
+
+// turnAll is turn for many words, with one board for all of them.
+func (m *Monitor) turnAll(say func(now time.Time) ([]verdict.Knob, error)) ([]verdict.Knob, error) {
+	m.mu.Lock()
+	now := time.Now()
+	list, err := say(now)
+	if err != nil {
+		m.mu.Unlock()
+		return nil, err
+	}
+	for _, knob := range list {
+		m.tell(now, knob)
+	}
 	m.unsaved = true
-	m.tellProber(knob.Member, knob.State)
-	m.lift(now, &knob)
-	m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 	m.build(now)
 	m.mu.Unlock()
 	m.saveKnobs()
-	return knob, nil
+	return list, nil
+}
+
+// tell spreads a word that was said here, and lets the prober act on it. The lock is held.
+func (m *Monitor) tell(now time.Time, knob verdict.Knob) {
+	m.cfg.Logger.Info("an operator's word", "about", knob.Member, "state", knob.State.String(), "weight", knob.Weight, "author", knob.Author,
+		"reason", knob.Reason, "ends", knob.Expires.UTC().Format(time.RFC3339))
+	m.tellProber(knob.Member, knob.State)
+	m.lift(now, &knob)
+	m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 }
 
 // tellProber passes on what is about a member's state. A site that drains is still probed.

@@ -84,6 +84,10 @@ func (h *Health) Configure(m Monitoring, now time.Time) {
 // SetAdmin takes an operator's word. AdminUp also ends a cooldown, and makes a
 // member that is down unknown again, with a probe due at once.
 func (h *Health) SetAdmin(a AdminState, now time.Time) {
+	if a == AdminInactive || a == AdminTrying {
+		h.order(a, now)
+		return
+	}
 	was := h.State()
 	h.admin = a
 	switch {

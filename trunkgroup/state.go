@@ -59,9 +59,14 @@ const (
 	AdminUp AdminState = iota
 	AdminDraining
 	AdminDisabled
+	// AdminInactive takes a member out until its probes are good again (K-27).
+	AdminInactive
+	// AdminTrying gives a member calls, probes it at once and forgets what failed
+	// before. It takes the other words back, and holds for no longer than that.
+	AdminTrying
 )
 
-var adminNames = [...]string{"up", "draining", "disabled"}
+var adminNames = [...]string{"up", "draining", "disabled", "inactive", "trying"}
 
 // String returns the name in lower case.
 func (a AdminState) String() string {
@@ -71,7 +76,7 @@ func (a AdminState) String() string {
 	return "invalid"
 }
 
-// ParseAdminState reads up (or active), draining or disabled.
+// ParseAdminState reads up (or active), draining, disabled, inactive or trying.
 func ParseAdminState(name string) (AdminState, bool) {
 	switch name {
 	case "up", "active":
@@ -80,6 +85,10 @@ func ParseAdminState(name string) (AdminState, bool) {
 		return AdminDraining, true
 	case "disabled":
 		return AdminDisabled, true
+	case "inactive":
+		return AdminInactive, true
+	case "trying":
+		return AdminTrying, true
 	}
 	return 0, false
 }

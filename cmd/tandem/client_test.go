@@ -122,7 +122,7 @@ func TestExitCodes(t *testing.T) {
 		{"member list nobody --address " + address, exitNotFound, "error: no member in nobody\n"},
 		{"member set-state nobody/x active --address " + address, exitNotFound, "error: nobody/x: not found\n"},
 		{"member set-state acme-in active --address " + address, exitUsage, "is not GROUP/MEMBER"},
-		{"member set-state acme-in/x asleep --address " + address, exitUsage, "hint: write active, draining or disabled\n"},
+		{"member set-state acme-in/x asleep --address " + address, exitUsage, "hint: write active, inactive, trying, draining or disabled, or like Kamailio a, i, ip, t, tp, d\n"},
 		{"explain +1214 --address " + address, exitUsage, "error: --from or --username is needed\n"},
 		{"explain +1214 --from 192.0.2.1 --address " + address, exitUsage, "error: --from wants ip:port, not \"192.0.2.1\"\n"},
 		{"explain +1214 --from 192.0.2.1:5060 --transport sctp --address " + address, exitUsage, "hint: write --transport udp, tcp, tls, ws or wss\n"},

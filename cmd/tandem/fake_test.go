@@ -18,6 +18,7 @@ type node struct {
 	list     admin.NodeList
 	change   admin.Change
 	order    admin.Order
+	bulk     admin.BulkOrder
 	question admin.Question
 	rollback admin.Rollback
 	compared [2]uint64
@@ -81,6 +82,11 @@ func (n *node) SetState(_ context.Context, group, member string, o admin.Order) 
 	}
 	n.order = o
 	return admin.Knob{State: o.State, Author: o.Author, Reason: o.Reason, Set: noon, Expires: noon.Add(24 * time.Hour)}, n.err
+}
+
+func (n *node) SetStates(_ context.Context, o admin.BulkOrder) (admin.BulkResult, error) {
+	n.bulk = o
+	return admin.BulkResult{Sites: []admin.BulkSite{{Site: "ashburn", Error: "no node of site ashburn is up"}, {Site: "dallas", Members: 2}}}, n.err
 }
 
 func (n *node) Document(context.Context) (admin.Document, error) { return n.document, nil }

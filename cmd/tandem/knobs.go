@@ -31,7 +31,7 @@ func (c *cli) knobCommand() *cobra.Command {
 	var author string
 	renew := &cobra.Command{
 		Use: "renew SUBJECT", Short: "Let what an operator said hold longer",
-		Long:    "Says again what is in force about a subject, as knob list writes it, so that it ends a whole life from\nnow. Only nodes of the subject's own site do it.",
+		Long:    "Says again what is in force about a subject, as knob list writes it, so that it ends a whole life from\nnow. Any node takes it: one of the subject's own site carries it out.",
 		Example: "  tandem knob renew acme-in/pbx-1\n  tandem knob renew site:dallas",
 		Args:    arguments("SUBJECT"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func (c *cli) memberWeightCommand() *cobra.Command {
 		Use: "set-weight GROUP/MEMBER N|default", Short: "Give a member another weight, for a time",
 		Long: `Gives a member of a group that distributes by weight another one than the document says. It holds at
 once, spreads to all nodes without a leader, and ends after 24 hours unless it is said again; default
-takes it back. Only nodes of the member's own site do it.`,
+takes it back. Any node takes it: one of the member's own site carries it out.`,
 		Example: "  tandem member set-weight carrier-a/gw-1 5 --reason 'one card of two is broken'",
 		Args:    arguments("GROUP/MEMBER", "a weight"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
@@ -117,8 +117,8 @@ func (c *cli) siteDrainCommand(drain bool) *cobra.Command {
 		cmd.Use, cmd.Short = "drain SITE", "Send the calls of a site to its peer sites"
 		cmd.Long = `Takes all members of a site out: calls that still come to its nodes are handed to the peer sites, and
 OPTIONS are answered 503, so that callers leave by themselves. Calls that are up stay up. It holds at
-once, spreads to all nodes without a leader, and ends after 24 hours unless it is said again. Only
-nodes of the site itself do it, and only while a peer site can take the calls.`
+once, spreads to all nodes without a leader, and ends after 24 hours unless it is said again. Any node
+takes it: one of the site itself carries it out, and only while a peer site can take the calls.`
 		cmd.Example = fmt.Sprintf("  tandem site drain dallas --reason %q", "flood in the basement")
 	}
 	f.register(cmd)

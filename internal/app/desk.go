@@ -18,6 +18,7 @@ import (
 type desk struct {
 	app    *App
 	server *admin.Server
+	orders *orders // nil on a witness
 }
 
 func newDesk(a *App, build string) (*desk, error) {
@@ -29,6 +30,8 @@ func newDesk(a *App, build string) (*desk, error) {
 		backend.Accounts = d
 		backend.Bans = d
 		backend.Registrations = d
+		d.orders = newOrders(a, d.carryOut)
+		a.node.OnFrame(orderFrame, orderFrame, d.orders.frame)
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),
@@ -43,7 +46,13 @@ func newDesk(a *App, build string) (*desk, error) {
 
 func (d *desk) start() { d.server.Start() }
 
-func (d *desk) stop(ctx context.Context) error { return d.server.Stop(ctx) }
+func (d *desk) stop(ctx context.Context) error {
+	err := d.server.Stop(ctx)
+	if d.orders != nil {
+		d.orders.stop()
+	}
+	return err
+}
 
 // Live implements admin.Health: a process that answers is alive.
 func (d *desk) Live() []admin.Check { return []admin.Check{{Name: "process", Level: admin.Fine}} }

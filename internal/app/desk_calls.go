@@ -81,16 +81,6 @@ func when(t time.Time) *time.Time {
 	return &t
 }
 
-// SetState implements admin.Members.
-func (d *desk) SetState(_ context.Context, group, member string, o admin.Order) (admin.Knob, error) {
-	state, ok := trunkgroup.ParseAdminState(o.State)
-	if !ok {
-		return admin.Knob{}, fmt.Errorf("%w: state %q", admin.ErrInvalid, o.State)
-	}
-	k, err := d.app.watch.monitor.SetState(group+"/"+member, state, o.Author, o.Reason)
-	return knobOf(k), d.knobError(err, d.siteOf(group+"/"+member))
-}
-
 // Calls implements admin.Calls.
 func (d *desk) Calls(ctx context.Context, limit int) (admin.CallList, error) {
 	server := d.app.server

@@ -28,6 +28,8 @@ func knobLine(k verdict.Knob) admin.KnobLine {
 	switch {
 	case k.Weight > 0:
 		setting = fmt.Sprintf("weight %d", k.Weight)
+	case pausedSite(k.Member) != "" && k.State != trunkgroup.AdminUp:
+		setting = "paused"
 	case k.State == trunkgroup.AdminUp:
 		setting = trunkgroup.Active.String()
 	}
@@ -38,25 +40,44 @@ func knobLine(k verdict.Knob) admin.KnobLine {
 }
 
 // SetWeight implements admin.Knobs.
-func (d *desk) SetWeight(_ context.Context, group, member string, o admin.WeightOrder) (admin.KnobLine, error) {
-	k, err := d.app.watch.monitor.SetWeight(group+"/"+member, o.Weight, o.Author, o.Reason)
-	return knobLine(k), d.knobError(err, d.siteOf(group+"/"+member))
+func (d *desk) SetWeight(ctx context.Context, group, member string, o admin.WeightOrder) (admin.KnobLine, error) {
+	subject := group + "/" + member
+	return d.one(ctx, order{Verb: "weight", Site: d.siteOf(subject), Subject: subject, Weight: o.Weight, Author: o.Author, Reason: o.Reason})
 }
 
 // SetSite implements admin.Knobs.
-func (d *desk) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin.KnobLine, error) {
-	k, err := d.app.watch.monitor.DrainSite(site, o.Drain, o.Author, o.Reason)
-	return knobLine(k), d.knobError(err, site)
+func (d *desk) SetSite(ctx context.Context, site string, o admin.SiteOrder) (admin.KnobLine, error) {
+	if err := d.knownSite(site); err != nil {
+		return admin.KnobLine{}, err
+	}
+	return d.one(ctx, order{Verb: "drain", Site: site, On: o.Drain, Author: o.Author, Reason: o.Reason})
 }
 
 // Renew implements admin.Knobs.
-func (d *desk) Renew(_ context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
-	k, err := d.app.watch.monitor.Renew(o.Subject)
+func (d *desk) Renew(ctx context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
 	member, site, _ := verdict.Subject(o.Subject)
 	if site == "" {
 		site = d.siteOf(member)
+	} else if err := d.knownSite(site); err != nil {
+		return admin.KnobLine{}, err
 	}
-	return knobLine(k), d.knobError(err, site)
+	return d.one(ctx, order{Verb: "renew", Site: site, Subject: o.Subject, Author: o.Author})
+}
+
+// knownSite refuses a site that the document does not have.
+func (d *desk) knownSite(site string) error {
+	if b := d.app.watch.monitor.Board(); b == nil || !slices.Contains(b.Table.Sites(), site) {
+		return fmt.Errorf("%w: %q: %w", admin.ErrNotFound, site, monitor.ErrNoSite)
+	}
+	return nil
+}
+
+// pausedSite is the site of a knob that stops probes; empty for other knobs.
+func pausedSite(subject string) string {
+	if _, site, _ := verdict.Subject(subject); subject == verdict.PauseOf(site) {
+		return site
+	}
+	return ""
 }
 
 // siteOf is the site of a member, as far as it is known.
@@ -78,6 +99,10 @@ func (d *desk) knobError(err error, site string) error {
 		return fmt.Errorf("%w: %w", admin.ErrNotFound, err)
 	case errors.Is(err, monitor.ErrWeight):
 		return fmt.Errorf("%w: %w", admin.ErrInvalid, err)
+	case errors.Is(err, monitor.ErrNotProbed):
+		return fmt.Errorf("%w: %w: draining or disabled takes it out, active puts it back", admin.ErrInvalid, err)
+	case errors.Is(err, monitor.ErrTooMany):
+		return fmt.Errorf("%w: %w: name its groups one by one, or drain the site", admin.ErrRefused, err)
 	case errors.Is(err, monitor.ErrLastSite):
 		return fmt.Errorf("%w: %w: its calls would have nowhere to go", admin.ErrRefused, err)
 	case errors.Is(err, monitor.ErrOtherSite):

@@ -50,6 +50,9 @@ type Members interface {
 	Members(ctx context.Context) (MemberList, error)
 	// SetState takes an operator's word. Errors: ErrNotFound.
 	SetState(ctx context.Context, group, member string, o Order) (Knob, error)
+	// SetStates takes one about all members of a group, of a site, or of a group in
+	// a site. What a site refused stands in its row. Errors: ErrNotFound, ErrInvalid.
+	SetStates(ctx context.Context, o BulkOrder) (BulkResult, error)
 }
 
 // Config holds the cluster document.

@@ -1,6 +1,12 @@
 package admin
 
-import "time"
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // MemberFacts are what an operator asks of a member beside its state (C5, K-17).
 type MemberFacts struct {
@@ -28,4 +34,38 @@ type Latency struct {
 	MaxMillis       float64 `json:"max_ms"`
 	Replies         uint64  `json:"replies"`
 	Timeouts        uint64  `json:"timeouts"`
+}
+
+// BulkOrder is the body of POST /v1/orders/state: an operator's word about many members (K-27 all).
+type BulkOrder struct {
+	Group  string `json:"group,omitempty" maxLength:"128" doc:"All members of this group."`
+	Site   string `json:"site,omitempty" maxLength:"128" doc:"Only those of this site; without a group all of it."`
+	State  string `json:"state" enum:"active,inactive,trying,draining,disabled"`
+	Author string `json:"author,omitempty" maxLength:"256"`
+	Reason string `json:"reason,omitempty" maxLength:"256"`
+}
+
+// BulkResult says what became of it, by site: its nodes alone carry it out.
+type BulkResult struct {
+	Sites []BulkSite `json:"sites"`
+}
+
+// BulkSite is the part of one site.
+type BulkSite struct {
+	Site    string `json:"site"`
+	Members int    `json:"members" doc:"How many were set."`
+	Error   string `json:"error,omitempty" doc:"Why none was."`
+}
+
+// registerMembers adds the routes of members beside those that set one.
+func (s *Server) registerMembers(api huma.API) {
+	huma.Register(api, operation(http.MethodPost, "/v1/orders/state", "set-member-states", "Take many members out, or back in",
+		http.StatusNotFound, http.StatusUnprocessableEntity), s.setStates)
+}
+
+type bulkInput struct{ Body BulkOrder }
+
+func (s *Server) setStates(ctx context.Context, in *bulkInput) (*reply[BulkResult], error) {
+	s.audit(ctx, "member states", in.Body.Author, "group", in.Body.Group, "of_site", in.Body.Site, "state", in.Body.State, "reason", in.Body.Reason)
+	return answer(ctx, s, func(ctx context.Context) (BulkResult, error) { return s.cfg.Backend.Members.SetStates(ctx, in.Body) })
 }

@@ -38,7 +38,8 @@ func (s *Server) register(mux *http.ServeMux) {
 				return answer(ctx, s, b.Members.Members)
 			})
 		huma.Register(api, operation(http.MethodPost, "/v1/members/{group}/{member}/state", "set-member-state",
-			"Take a member out, or back in", http.StatusNotFound), s.setState)
+			"Take a member out, or back in", http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable), s.setState)
+		s.registerMembers(api)
 	} else {
 		mux.HandleFunc("/v1/members", absent)
 		mux.HandleFunc("/v1/members/", absent)

@@ -43,6 +43,8 @@ func (f *fake) Members(context.Context) (MemberList, error)      { return f.memb
 func (f *fake) Document(context.Context) (Document, error)       { return f.document() }
 func (f *fake) Calls(_ context.Context, n int) (CallList, error) { return f.calls(n) }
 
+func (f *fake) SetStates(context.Context, BulkOrder) (BulkResult, error) { return BulkResult{}, nil }
+
 func (f *fake) SetState(_ context.Context, group, member string, o Order) (Knob, error) {
 	return f.setState(group, member, o)
 }
@@ -374,7 +376,7 @@ func TestOpenAPI(t *testing.T) {
 		slices.Sort(routes)
 		want := []string{
 			"GET /v1/calls", "GET /v1/config", "GET /v1/explain", "GET /v1/members", "GET /v1/nodes", "POST /v1/config",
-			"POST /v1/members/{group}/{member}/state",
+			"POST /v1/members/{group}/{member}/state", "POST /v1/orders/state",
 		}
 		if witness {
 			want = []string{"GET /v1/config", "GET /v1/nodes", "POST /v1/config"}

@@ -101,7 +101,7 @@ type MemberList struct {
 
 // Knob is what an operator said about a member.
 type Knob struct {
-	State   string    `json:"state" enum:"active,draining,disabled"`
+	State   string    `json:"state" enum:"active,inactive,trying,draining,disabled"`
 	Author  string    `json:"author"`
 	Reason  string    `json:"reason"`
 	Node    string    `json:"node" doc:"Where it was said."`
@@ -111,7 +111,7 @@ type Knob struct {
 
 // Order is the body of POST /v1/members/{group}/{member}/state.
 type Order struct {
-	State  string `json:"state" enum:"active,draining,disabled"`
+	State  string `json:"state" enum:"active,inactive,trying,draining,disabled" doc:"inactive: down until its probes are good; trying: probed at once, no failure counted."`
 	Author string `json:"author,omitempty" maxLength:"256"`
 	Reason string `json:"reason,omitempty" maxLength:"256"`
 }

@@ -83,8 +83,12 @@ func (l *loop) remove(key verdict.Key, t *target) {
 // setAdmin takes an operator's word; spoken is false when it is merely what holds anyway. Draining is no matter of probes: the state machine
 // goes on and the board puts the word above it.
 func (l *loop) setAdmin(now time.Time, t *target, a trunkgroup.AdminState, spoken bool) {
-	if a == trunkgroup.AdminDraining {
+	switch {
+	case a == trunkgroup.AdminDraining:
 		a, spoken = trunkgroup.AdminUp, false
+	case spoken: // what is said once is no state to be in
+	case a == trunkgroup.AdminInactive, a == trunkgroup.AdminTrying:
+		a = trunkgroup.AdminUp
 	}
 	if a == t.health.Admin() && (!spoken || a != trunkgroup.AdminUp) {
 		return

@@ -118,7 +118,7 @@ func Build(in Input) *Board {
 		b.lapse(&in, s)
 		b.maintain(in.Now, s)
 		s.overrule(&in, b.Drained)
-		b.View.States[i] = s.State
+		b.View.States[i] = s.planned(b.View.Panic[s.Member.Site])
 		if s.Weight.Member != "" {
 			b.View.Weigh(s.Member, s.Weight.Weight)
 		}
@@ -318,6 +318,9 @@ func (s *Status) overrule(in *Input, drained map[string]Knob) {
 	}
 	if weight, ok := in.knob(WeightOf(s.Member.Key)); ok {
 		s.Weight = weight
+	}
+	if ok && knob.State == trunkgroup.AdminInactive {
+		ok = s.inactive(&knob, drained)
 	}
 	if ok {
 		s.Knob, s.Since, s.Until = knob, knob.Set, knob.Expires

@@ -74,7 +74,8 @@ func DecodeRecord(b []byte) (Record, error) {
 func (k *Knob) Append(dst []byte, now time.Time) []byte {
 	dst = append(dst, format)
 	dst = appendText(dst, k.Member)
-	dst = append(dst, byte(k.State))
+	nearest, order := split(k.State)
+	dst = append(dst, byte(nearest))
 	dst = appendText(dst, k.Author)
 	dst = appendText(dst, k.Reason)
 	dst = binary.AppendUvarint(dst, k.Version)
@@ -82,9 +83,9 @@ func (k *Knob) Append(dst []byte, now time.Time) []byte {
 	dst = appendAge(dst, now.Sub(k.Set))
 	dst = appendAge(dst, k.Expires.Sub(now))
 	if _, _, weight := Subject(k.Member); weight {
-		dst = binary.AppendUvarint(dst, uint64(max(0, k.Weight)))
+		return binary.AppendUvarint(dst, uint64(max(0, k.Weight)))
 	}
-	return dst
+	return append(dst, order)
 }
 
 // DecodeKnob reads what Append wrote, as of now.
@@ -96,8 +97,10 @@ func DecodeKnob(b []byte, now time.Time) (Knob, error) {
 	k.Expires = now.Add(d.age())
 	if _, _, weight := Subject(k.Member); weight {
 		k.Weight = d.Int(MaxWeight) // an older build that spreads the knob leaves it out: then it says nothing
+	} else if d.More() {
+		k.State = join(k.State, d.Octet())
 	}
-	if d.Bad() || k.State > trunkgroup.AdminDisabled || k.Node == "" || !properSubject(k.Member) {
+	if d.Bad() || k.State > trunkgroup.AdminTrying || k.Node == "" || !properSubject(k.Member) {
 		return Knob{}, ErrFormat
 	}
 	return k, nil

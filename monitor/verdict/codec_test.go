@@ -66,7 +66,7 @@ func TestKnobRoundTrip(t *testing.T) {
 		got.State != k.State || got.Version != 9 || got.Node != "dal-1" || got.Author != "ann" || got.Reason != "ticket 7" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for i := range b {
+	for i := range len(b) - 1 { // the last octet is of this build: an older one leaves it out
 		if _, err := DecodeKnob(b[:i], start); err == nil {
 			t.Errorf("%d of %d bytes are taken for a knob", i, len(b))
 		}

@@ -11,8 +11,8 @@ import (
 // KnobLife is how long an operator's word holds unless it is said again (DEC-25).
 const KnobLife = 24 * time.Hour
 
-// Knob is an operator's word about one member, its weight, or a site (DEC-25). AdminUp, or the weight 0, takes an earlier word back and is kept
-// as long as that would have been, so that it wins against copies of the old one.
+// Knob is an operator's word about one member, its weight, or a site (DEC-25). AdminUp and AdminTrying, or the weight 0, take an earlier word back
+// and are kept as long as that would have been, so that they win against copies of the old one.
 type Knob struct {
 	Member  string // the subject, see Subject
 	State   trunkgroup.AdminState
@@ -28,7 +28,9 @@ type Knob struct {
 // InForce says whether the knob says something at a time, and was not taken back.
 func (k *Knob) InForce(now time.Time) bool { return !k.takenBack() && now.Before(k.Expires) }
 
-func (k *Knob) takenBack() bool { return k.State == trunkgroup.AdminUp && k.Weight == 0 }
+func (k *Knob) takenBack() bool {
+	return (k.State == trunkgroup.AdminUp || k.State == trunkgroup.AdminTrying) && k.Weight == 0
+}
 
 // beats says whether k replaces another word about the same member.
 func (k *Knob) beats(other *Knob) bool {

@@ -34,5 +34,5 @@ func (s *Status) outOfUse(in *Input) bool {
 		return true
 	}
 	knob, ok := in.knob(s.Member.Key)
-	return ok && knob.State == trunkgroup.AdminDisabled
+	return ok && (knob.State == trunkgroup.AdminDisabled || knob.State == trunkgroup.AdminInactive)
 }

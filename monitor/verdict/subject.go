@@ -7,6 +7,7 @@ import "strings"
 const (
 	weightPrefix = "weight:"
 	sitePrefix   = "site:"
+	pausePrefix  = "probing:"
 )
 
 // WeightOf is the subject of a knob that gives a member ("group/member") another weight.
@@ -15,10 +16,15 @@ func WeightOf(member string) string { return weightPrefix + member }
 // DrainOf is the subject of a knob that drains a site.
 func DrainOf(site string) string { return sitePrefix + site }
 
+// PauseOf is the subject of a knob that stops all probes of a site.
+func PauseOf(site string) string { return pausePrefix + site }
+
 // Subject takes the subject of a knob apart: exactly one of the two is set. weight says that the knob is about the member's weight.
 func Subject(s string) (member, site string, weight bool) {
-	if site, ok := strings.CutPrefix(s, sitePrefix); ok {
-		return "", site, false
+	for _, prefix := range []string{sitePrefix, pausePrefix} {
+		if site, ok := strings.CutPrefix(s, prefix); ok {
+			return "", site, false
+		}
 	}
 	member, weight = strings.CutPrefix(s, weightPrefix)
 	return member, "", weight

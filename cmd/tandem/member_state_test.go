@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tandem-sbc/tandem/monitor/admin"
+)
+
+// C4: "real grammar is one of a,i,t,d + optional p"; K-27.
+func TestC04_StateWords(t *testing.T) {
+	for _, x := range []struct{ word, probe, want string }{
+		{"active", "", "active"},
+		{"a", "", "active"},
+		{"ap", "", "active"},
+		{"AP", "", "active"},
+		{"active", "on", "active"},
+		{"inactive", "", "draining"},
+		{"i", "", "draining"},
+		{"inactive", "off", "draining"},
+		{"inactive", "on", "inactive"},
+		{"ip", "", "inactive"},
+		{"ip", "on", "inactive"},
+		{"trying", "", "trying"},
+		{"t", "", "trying"},
+		{"tp", "", "trying"},
+		{"draining", "", "draining"},
+		{"disabled", "", "disabled"},
+		{"d", "", "disabled"},
+		{"dp", "", "disabled"},
+		{"disabled", "off", "disabled"},
+		{"ai", "", ""},
+		{"down", "", ""},
+		{"", "", ""},
+		{"x", "", ""},
+		{"active", "maybe", ""},
+		{"active", "off", ""},
+		{"trying", "off", ""},
+		{"disabled", "on", ""},
+		{"ip", "off", ""},
+		{"i", "on", ""},
+		{"pa", "", ""},
+	} {
+		got, err := stateOf(x.word, x.probe)
+		if got != x.want || (err != nil) != (x.want == "") {
+			t.Errorf("%q with --probe %q is %q, %v; want %q", x.word, x.probe, got, err, x.want)
+		}
+	}
+}
+
+// K-27: "set_state (also all)".
+func TestK27_SetStateOfMany(t *testing.T) {
+	n := &node{}
+	address := n.serve(t, "")
+	for _, x := range []struct {
+		args string
+		want admin.BulkOrder
+	}{
+		{"acme-in/all ip --reason x --author ann", admin.BulkOrder{Group: "acme-in", State: "inactive", Reason: "x", Author: "ann"}},
+		{"--all-of-site dallas d --author ann", admin.BulkOrder{Site: "dallas", State: "disabled", Author: "ann"}},
+		{"acme-in/all a --all-of-site dallas --author ann", admin.BulkOrder{Group: "acme-in", Site: "dallas", State: "active", Author: "ann"}},
+	} {
+		code, out, errs := tandem(t, append(strings.Fields("member set-state "+x.args), "--address", address)...)
+		if code != exitFailed || n.bulk != x.want || !strings.Contains(out, "dallas   2") || !strings.Contains(errs, "site ashburn: no node of site ashburn is up") {
+			t.Errorf("%s: code %d, order %+v\n%s%s", x.args, code, n.bulk, out, errs)
+		}
+	}
+	for _, args := range []string{"acme-in/all", "acme-in/pbx-1 a --all-of-site dallas", "acme-in a", "acme-in/pbx-1 ai"} {
+		if code, _, _ := tandem(t, append(strings.Fields("member set-state "+args), "--address", address)...); code != exitUsage {
+			t.Errorf("%s: exit code %d", args, code)
+		}
+	}
+}
