@@ -31,9 +31,21 @@
 // time ends the sequence (S-063). When the local list ends otherwise, the hand-off rule DEC-04 decides
 // between the peer site and a final response.
 //
+// Targets belong to groups (Group), each with causes and bounds of its own: a final in NeverAdvance is
+// definitive whatever else lists it; MaxAttempts leaves the rest of the group out; when Setup has passed
+// before anybody of the group showed progress, the other groups have their turn (C9, P-38).
+//
+// # Forks
+//
+// A group that is Parallel dials all far ends of one tier at once (K-20). The first 2xx wins, a 6xx ends
+// all (RFC 3261 16.7), any other end waits for the rest. Then the worst of them counts: a definitive
+// final before a target that rang out, that before what leads to the peer site or on to the next tier.
+// The list of attempts keeps a fork together (Attempt.Fork), and FinalResponse judges a last fork by the
+// attempt of it that says most.
+//
 // The rule's "nobody showed progress at its end" is read so: the attempt that ended the local list did
 // not ring out after progress. A final response of an attempt that had rung before counts by its code.
 //
 // The package is pure: no I/O, no goroutine, no clock. After New nothing allocates until an attempt
-// list outgrows its first size or a failure is worded.
+// list outgrows its first size, a fork begins or a failure is worded.
 package hunt
