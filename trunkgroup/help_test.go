@@ -53,6 +53,9 @@ func compile(t testing.TB, d *Document) *Table {
 // poolDocument is one group with members of these weights in dallas.
 func poolDocument(method Method, weights ...int) *Document {
 	g := GroupSpec{Name: "pool", Role: PSTNProvider, Distribution: DistributionSpec{Method: method}, Monitoring: MonitoringSpec{Profile: "peeredge"}}
+	if method == Hash || method == HashMod {
+		g.Distribution.Key = KeyCallID.String()
+	}
 	for i, w := range weights {
 		g.Members = append(g.Members, MemberSpec{
 			ID: fmt.Sprintf("m%d", i), Site: "dallas", Weight: w, Address: fmt.Sprintf("192.0.2.%d:5060", i+1),
