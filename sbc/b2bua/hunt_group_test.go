@@ -129,7 +129,8 @@ func pbxs(change func(g *trunkgroup.GroupSpec)) *trunkgroup.Document {
 	g := &d.TrunkGroups[0]
 	g.Distribution = trunkgroup.DistributionSpec{}
 	g.Members = []trunkgroup.MemberSpec{
-		{ID: "p1", Site: "dallas", Address: pbx1Addr}, {ID: "p2", Site: "dallas", Address: pbx2Addr},
+		{ID: "p1", Site: "dallas", Address: pbx1Addr},
+		{ID: "p2", Site: "dallas", Address: pbx2Addr},
 		{ID: "p3", Site: "dallas", Address: pbx3Addr},
 	}
 	d.TrunkGroups[2].Members = d.TrunkGroups[2].Members[:1]
