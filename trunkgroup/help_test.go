@@ -53,6 +53,9 @@ func compile(t testing.TB, d *Document) *Table {
 // poolDocument is one group with members of these weights in dallas.
 func poolDocument(method Method, weights ...int) *Document {
 	g := GroupSpec{Name: "pool", Role: PSTNProvider, Distribution: DistributionSpec{Method: method}, Monitoring: MonitoringSpec{Profile: "peeredge"}}
+	if method == Parallel {
+		g.Role = OriginationCustomer
+	}
 	if method == Hash || method == HashMod {
 		g.Distribution.Key = KeyCallID.String()
 	}
