@@ -65,8 +65,8 @@ func decides(attempts []Attempt, definitive bool) int {
 // weight orders attempts of one fork by what they say about its end, the most first.
 func weight(a *Attempt, definitive bool) int {
 	switch {
-	case definitive && a.LastWord:
-		return 1000 - rankOf(a)
+	case definitive && a.LastWord: // as the caller would hear it: a challenge says nothing to him
+		return 1000 - rankOf(&Attempt{Dialed: true, Code: CallerCode(a.Code)})
 	case a.silent() && a.Progress:
 		return 4
 	case a.Dialed && a.Final:
