@@ -8,6 +8,11 @@ func (v *View) Takes(g *Group, site string) bool {
 			return true
 		}
 	}
+	for _, n := range g.nests {
+		if !n.Disabled && v.Takes(n.Nested, site) {
+			return true
+		}
+	}
 	return false
 }
 

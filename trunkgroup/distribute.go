@@ -58,6 +58,9 @@ func (o *ordering) weighs() bool { return o.g.Method.Weighs() && !o.turn && o.d.
 
 // order orders one tier.
 func (o *ordering) order(tier []slot) {
+	if len(tier) < 2 {
+		return
+	}
 	method := o.g.Method
 	switch {
 	case o.d.Affinity != 0:

@@ -73,6 +73,11 @@ func (l *Limits) divide(sites []string, groups []*Group) {
 		for _, m := range g.Members {
 			weights[m.Site] += m.Weight
 		}
+		for _, n := range g.nests {
+			for _, m := range n.Nested.Members {
+				weights[m.Site] += m.Weight
+			}
+		}
 	}
 	if len(l.StaticShare) > 0 {
 		weights = l.StaticShare
