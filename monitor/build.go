@@ -101,7 +101,7 @@ func (m *Monitor) build(now time.Time) {
 		}
 	}
 	if s := m.shown; s == nil || s.Table != m.table || !sameView(s.View, m.board.View) || !sameLatency(s.View, m.board.View, m.table) ||
-		!maps.Equal(s.Drained, m.board.Drained) {
+		!maps.Equal(s.Drained, m.board.Drained) || !maps.Equal(s.Paused, m.board.Paused) {
 		m.shown = m.board
 		m.cfg.OnBoard(m.board)
 	}

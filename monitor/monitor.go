@@ -74,6 +74,7 @@ func New(cfg Config) (*Monitor, error) {
 	if err := m.loadKnobs(time.Now()); err != nil {
 		return nil, fmt.Errorf("monitor: operators' words in %s: %w", cfg.KnobFile, err)
 	}
+	m.resumePause(time.Now())
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }

@@ -189,8 +189,11 @@ func (m *Monitor) tell(now time.Time, knob verdict.Knob) {
 	m.cfg.Publish(KnobPrefix+knob.Member, knob.Append(nil, now))
 }
 
-// tellProber passes on what is about a member's state. A site that drains is still probed.
+// tellProber passes on what is about a member's state, and about the probes of this site. A site that drains is still probed.
 func (m *Monitor) tellProber(subject string, state trunkgroup.AdminState) {
+	if subject == verdict.PauseOf(m.cfg.Site) {
+		m.prober.Pause(state != trunkgroup.AdminUp)
+	}
 	if member, _, weight := verdict.Subject(subject); member != "" && !weight {
 		m.prober.SetAdmin(member, state)
 	}

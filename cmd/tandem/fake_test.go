@@ -248,6 +248,10 @@ func (n *node) SetSite(_ context.Context, site string, o admin.SiteOrder) (admin
 	return admin.KnobLine{Subject: "site:" + site, Setting: map[bool]string{true: "draining", false: "active"}[o.Drain], Author: "ann", Reason: o.Reason, Node: "dal-1", Set: noon, Expires: noon}, n.err
 }
 
+func (n *node) SetProbing(_ context.Context, site string, o admin.ProbingOrder) (admin.KnobLine, error) {
+	return admin.KnobLine{Subject: "probing:" + site, Setting: map[bool]string{true: "paused", false: "active"}[o.Pause], Author: o.Author, Reason: o.Reason, Node: "dal-1", Set: noon, Expires: noon}, n.err
+}
+
 func (n *node) Renew(_ context.Context, o admin.RenewOrder) (admin.KnobLine, error) {
 	return admin.KnobLine{Subject: o.Subject, Setting: "draining", Author: "ann", Node: "dal-1", Set: noon, Age: 3600, Expires: noon}, n.err
 }

@@ -56,6 +56,10 @@ func (c *cli) memberNotes(list *admin.MemberList) {
 	if list.Isolated {
 		fmt.Fprintln(c.err, "note: this node believes to have lost the network; its verdicts are old")
 	}
+	for _, p := range list.Paused {
+		fmt.Fprintf(c.err, "note: the probes of %s are paused by %s since %s until %s: %s; states stand still\n", p.Site, cmp.Or(p.Author, "unknown"),
+			p.Since.UTC().Format(time.RFC3339), p.Until.UTC().Format(time.RFC3339), cmp.Or(p.Reason, "no reason given"))
+	}
 	for _, site := range list.Panic {
 		fmt.Fprintf(c.err, "note: nearly all members of %s went down at once; calls are tried whatever probes say\n", site)
 	}

@@ -71,3 +71,21 @@ func TestK27_SetStateOfMany(t *testing.T) {
 		}
 	}
 }
+
+// K-27 ping_active: the site is that of the asked node unless it is named, and a pause has a reason.
+func TestK27_Probing(t *testing.T) {
+	address := (&node{}).serve(t, "")
+	for _, x := range []struct{ args, want string }{
+		{"pause --reason x --author ann", "probing:dallas  paused"},
+		{"pause --site ashburn --reason x", "probing:ashburn  paused"},
+		{"resume", "probing:dallas  active"},
+	} {
+		code, out, errs := tandem(t, append(strings.Fields("probing "+x.args), "--address", address)...)
+		if code != exitOK || !strings.Contains(out, x.want) {
+			t.Errorf("probing %s: code %d\n%s%s", x.args, code, out, errs)
+		}
+	}
+	if code, _, errs := tandem(t, "probing", "pause", "--address", address); code != exitUsage || !strings.Contains(errs, "wants a --reason") {
+		t.Errorf("without a reason: code %d, %s", code, errs)
+	}
+}

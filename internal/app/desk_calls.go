@@ -29,6 +29,7 @@ func (d *desk) Members(ctx context.Context) (admin.MemberList, error) {
 			list.Panic = append(list.Panic, site)
 		}
 	}
+	list.Paused = pauses(board)
 	calls := d.memberCalls(ctx)
 	for i := range board.Members {
 		m := memberOf(&board.Members[i])

@@ -49,6 +49,8 @@ func (d *desk) carryOut(o order) ([]admin.KnobLine, error) {
 		return nil, fmt.Errorf("%w: state %q; it is active, inactive, trying, draining or disabled", admin.ErrInvalid, o.State)
 	case o.Verb == "weight":
 		knob, err = m.SetWeight(o.Subject, o.Weight, o.Author, o.Reason)
+	case o.Verb == "probing":
+		knob, err = m.PauseProbes(o.Site, o.On, o.Author, o.Reason)
 	case o.Verb == "drain":
 		knob, err = m.DrainSite(o.Site, o.On, o.Author, o.Reason)
 	case o.Verb == "renew":

@@ -160,6 +160,7 @@ func (w *watch) board(b *verdict.Board) {
 		w.server.Publish(b.Table, b.View)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
+		w.app.watchPause(b)
 		w.hush()
 	}
 }

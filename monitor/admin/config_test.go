@@ -75,6 +75,10 @@ func (o *operator) SetWeight(_ context.Context, group, member string, w WeightOr
 	return KnobLine{}, o.err
 }
 
+func (o *operator) SetProbing(_ context.Context, site string, p ProbingOrder) (KnobLine, error) {
+	return KnobLine{Subject: "probing:" + site, Setting: "paused", Author: p.Author}, nil
+}
+
 func (o *operator) SetSite(_ context.Context, site string, d SiteOrder) (KnobLine, error) {
 	o.note("drain %s %v", site, d.Drain)
 	return KnobLine{}, o.err

@@ -15,14 +15,16 @@ type Knobs interface {
 	SetWeight(ctx context.Context, group, member string, o WeightOrder) (KnobLine, error)
 	// SetSite drains a site, or takes that back. Errors: ErrNotFound, ErrRefused.
 	SetSite(ctx context.Context, site string, o SiteOrder) (KnobLine, error)
+	// SetProbing stops the probes of a site, or lets them go on. Errors: ErrNotFound, ErrUnavailable.
+	SetProbing(ctx context.Context, site string, o ProbingOrder) (KnobLine, error)
 	// Renew lets a knob hold for another life. Errors: ErrNotFound, ErrRefused.
 	Renew(ctx context.Context, o RenewOrder) (KnobLine, error)
 }
 
 // KnobLine is one operator's word.
 type KnobLine struct {
-	Subject string    `json:"subject" doc:"group/member, weight:group/member or site:NAME."`
-	Setting string    `json:"setting" doc:"draining, disabled, weight N; active for one that was taken back."`
+	Subject string    `json:"subject" doc:"group/member, weight:group/member, site:NAME or probing:NAME."`
+	Setting string    `json:"setting" doc:"draining, disabled, inactive, weight N, paused; active for one that was taken back."`
 	Author  string    `json:"author"`
 	Reason  string    `json:"reason"`
 	Node    string    `json:"node" doc:"Where it was said, or renewed."`
@@ -51,6 +53,13 @@ type SiteOrder struct {
 	Reason string `json:"reason,omitempty" maxLength:"256"`
 }
 
+// ProbingOrder is the body of POST /v1/sites/{site}/probing.
+type ProbingOrder struct {
+	Pause  bool   `json:"pause"`
+	Author string `json:"author,omitempty" maxLength:"256"`
+	Reason string `json:"reason,omitempty" maxLength:"256"`
+}
+
 // RenewOrder is the body of POST /v1/knobs/renew.
 type RenewOrder struct {
 	Subject string `json:"subject" maxLength:"300"`
@@ -66,6 +75,8 @@ func (s *Server) registerKnobs(api huma.API) {
 		http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity), s.setWeight)
 	huma.Register(api, operation(http.MethodPost, "/v1/sites/{site}/drain", "drain-site", "Drain a site, or take that back",
 		http.StatusNotFound, http.StatusConflict), s.drainSite)
+	huma.Register(api, operation(http.MethodPost, "/v1/sites/{site}/probing", "pause-probing", "Stop the probes of a site, or let them go on",
+		http.StatusNotFound, http.StatusServiceUnavailable), s.setProbing)
 	huma.Register(api, operation(http.MethodPost, "/v1/knobs/renew", "renew-knob", "Let an operator's word hold longer",
 		http.StatusNotFound, http.StatusConflict), s.renew)
 }
@@ -92,6 +103,18 @@ func (s *Server) drainSite(ctx context.Context, in *siteInput) (*reply[KnobLine]
 	s.audit(ctx, "site drain", in.Body.Author, "of", in.Site, "drain", in.Body.Drain, "reason", in.Body.Reason)
 	return answer(ctx, s, func(ctx context.Context) (KnobLine, error) {
 		return s.cfg.Backend.Knobs.SetSite(ctx, in.Site, in.Body)
+	})
+}
+
+type probingInput struct {
+	Site string `path:"site" maxLength:"128"`
+	Body ProbingOrder
+}
+
+func (s *Server) setProbing(ctx context.Context, in *probingInput) (*reply[KnobLine], error) {
+	s.audit(ctx, "probing", in.Body.Author, "of", in.Site, "pause", in.Body.Pause, "reason", in.Body.Reason)
+	return answer(ctx, s, func(ctx context.Context) (KnobLine, error) {
+		return s.cfg.Backend.Knobs.SetProbing(ctx, in.Site, in.Body)
 	})
 }
 

@@ -69,3 +69,12 @@ func (s *Server) setStates(ctx context.Context, in *bulkInput) (*reply[BulkResul
 	s.audit(ctx, "member states", in.Body.Author, "group", in.Body.Group, "of_site", in.Body.Site, "state", in.Body.State, "reason", in.Body.Reason)
 	return answer(ctx, s, func(ctx context.Context) (BulkResult, error) { return s.cfg.Backend.Members.SetStates(ctx, in.Body) })
 }
+
+// Pause is a site whose probes an operator has stopped.
+type Pause struct {
+	Site   string    `json:"site"`
+	Author string    `json:"author"`
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until"`
+}

@@ -96,6 +96,7 @@ type Target struct {
 type MemberList struct {
 	Panic    []string `json:"panic" doc:"Sites whose probe verdicts are ignored."`
 	Isolated bool     `json:"isolated" doc:"The asked node believes to have lost the network."`
+	Paused   []Pause  `json:"probing_paused" doc:"Sites whose probes are stopped: states stand still."`
 	Members  []Member `json:"members"`
 }
 

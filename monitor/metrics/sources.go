@@ -77,6 +77,7 @@ var (
 	descMemberCode  = desc("trunk_member_last_code", "Code of the last reply to a probe; 0 when it had none.", "trunk_group", "site", "member")
 	descTransitions = desc("trunk_member_transitions_total", "Changes of state that the observing node has seen.", "trunk_group", "site", "member")
 	descDrained     = desc("site_drained", "1 while an operator sends the calls of the site to its peer sites.", "site")
+	descPaused      = desc("probing_paused", "1 while an operator has stopped the probes of the site: states of its members stand still.", "site")
 	descPanic       = desc("site_panic", "1 while probe verdicts of the site are ignored because nearly all members went down at once.", "site")
 
 	descNodes       = desc("cluster_nodes", "Nodes as this node sees them.", "site", "state")
@@ -216,6 +217,8 @@ func (p page) board(b *verdict.Board) {
 		p.flag(descPanic, b.View.Panic[site], site)
 		_, drained := b.Drained[site]
 		p.flag(descDrained, drained, site)
+		_, paused := b.Paused[site]
+		p.flag(descPaused, paused, site)
 	}
 }
 

@@ -44,7 +44,7 @@ func sameFarEnd(a, b Target) bool {
 
 // add begins to watch a target.
 func (l *loop) add(now time.Time, key verdict.Key, a Assignment) {
-	t := &target{Target: a.Target, index: -1, notBefore: l.first(now, a.Member)}
+	t := &target{Target: a.Target, index: -1, notBefore: l.first(now, a.Member), paused: l.paused}
 	t.health = trunkgroup.NewHealth(a.Member.Group.Monitoring, now)
 	t.told = t.health.State()
 	if a.Inherit != trunkgroup.Unknown {

@@ -17,6 +17,7 @@ type loop struct {
 	schedule schedule
 	queue    []*target // due, waiting for a free slot, oldest first
 	running  int
+	paused   bool // no probe is sent, and no verdict changes
 	results  chan result
 	last     time.Time // when the loop last ran
 }
@@ -78,6 +79,9 @@ func (l *loop) work() time.Duration {
 			l.probe(t)
 		}
 	}
+	if l.paused {
+		l.retell(now)
+	}
 	if len(l.schedule) == 0 {
 		return tick
 	}
@@ -92,7 +96,7 @@ func (l *loop) service(now time.Time, t *target) {
 		l.tell(now, t, false)
 	}
 	next := t.health.NextProbe()
-	if t.cancel == nil && !t.ready && !next.IsZero() && !next.After(now) && !t.notBefore.After(now) {
+	if t.cancel == nil && !t.ready && !t.paused && !next.IsZero() && !next.After(now) && !t.notBefore.After(now) {
 		t.ready = true
 		l.queue = append(l.queue, t)
 	}
@@ -154,7 +158,7 @@ func (l *loop) finished(r result) {
 func (l *loop) tell(now time.Time, t *target, probed bool) {
 	state := t.health.State()
 	changed := state != t.told
-	t.told = state
+	t.told, t.toldAt = state, now
 	l.p.cfg.OnUpdate(Update{
 		Target: t.Target, Health: t.health, Out: t.out, Silent: t.silent, Probed: probed, Changed: changed, At: now,
 	})

@@ -78,6 +78,9 @@ func (p *Prober) SetAdmin(member string, a trunkgroup.AdminState) {
 // does nothing for a target that this node does not watch.
 func (p *Prober) Evidence(key verdict.Key, ok bool, cause string) {
 	p.order(func(l *loop, now time.Time) {
+		if l.paused {
+			return // no probe could decide
+		}
 		l.change(now, key, func(t *target) { t.health.Evidence(now, ok, cause) })
 	})
 }

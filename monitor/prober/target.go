@@ -17,6 +17,8 @@ type target struct {
 	out       time.Time
 	silent    time.Time
 	told      trunkgroup.State
+	toldAt    time.Time
+	paused    bool
 	due       time.Time // key in the heap; zero = nothing to do
 	index     int       // in the heap; -1 = not in it
 	ready     bool      // due, waiting for a free slot
@@ -27,7 +29,7 @@ type target struct {
 // wake is when the loop must look at the target next; zero for never.
 func (t *target) wake() time.Time {
 	deadline := t.health.Deadline()
-	if t.cancel != nil || t.ready {
+	if t.cancel != nil || t.ready || t.paused {
 		return deadline
 	}
 	next := t.health.NextProbe()

@@ -17,6 +17,8 @@ type Board struct {
 	Drained map[string]Knob
 	// Needed are those that take calls nevertheless, since no other site would.
 	Needed map[string]Knob
+	// Paused are the sites whose probes an operator stopped, with what he said.
+	Paused map[string]Knob
 	// Until is when time alone may change the board: a record grows too old or an operator's word ends. Zero for never.
 	Until time.Time
 }
@@ -91,7 +93,7 @@ func Build(in Input) *Board {
 	}
 	b := &Board{
 		Table: in.Table, View: trunkgroup.NewView(in.Table), Members: make([]Status, len(in.Table.Members())), Drained: make(map[string]Knob),
-		Needed: make(map[string]Knob),
+		Needed: make(map[string]Knob), Paused: make(map[string]Knob),
 	}
 	b.View.Registry, b.View.Sessions = in.Registry, in.Sessions
 	if in.Carriers != nil {
@@ -106,6 +108,9 @@ func Build(in Input) *Board {
 	for _, site := range in.Table.Sites() {
 		if knob, ok := in.knob(DrainOf(site)); ok {
 			b.Drained[site] = knob
+		}
+		if knob, ok := in.knob(PauseOf(site)); ok {
+			b.Paused[site] = knob
 		}
 		if b.panicking(&in, site) {
 			b.View.Panic[site] = true
