@@ -61,6 +61,27 @@ func BenchmarkAnsweredFirst(b *testing.B) {
 	}
 }
 
+// forked is a call that three far ends are called for at once.
+func forked(s *Sequence, now time.Time) {
+	s.Start(now)
+	s.Provisional(now, 0, 180)
+	s.Provisional(now, 1, 180)
+	s.Deadline()
+	s.Final(now, 2, 486)
+	s.Final(now, 1, 200)
+}
+
+// BenchmarkFork is a whole hunt; what it allocates beside one that forks nothing is room for three
+// attempts in flight and for what the answer makes of them.
+func BenchmarkFork(b *testing.B) {
+	cfg, now := fourTargets(), time.Unix(0, 0)
+	cfg.Targets, cfg.Groups = cfg.Targets[:3], []Group{{Parallel: true}}
+	b.ReportAllocs()
+	for b.Loop() {
+		forked(New(cfg, now), now)
+	}
+}
+
 func BenchmarkFailover(b *testing.B) {
 	cfg, now := fourTargets(), time.Unix(0, 0)
 	b.ReportAllocs()
