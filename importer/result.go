@@ -105,42 +105,69 @@ func (r *Result) settle() error {
 	return fmt.Errorf("the document does not become whole: %w", r.Document.Validate().Err())
 }
 
-// cut removes the smallest thing around each fault.
+// item is one entry of a list of a group: its group, the list, and its index.
+type item struct {
+	group int
+	list  string
+	index int
+}
+
+// cut removes the smallest thing around each fault: an entry of a group, or else
+// the group or the route plan.
 func (r *Result) cut(faults trunkgroup.Faults) error {
-	members, groups, plans := map[[2]int]bool{}, map[int]bool{}, map[int]bool{}
+	items, groups, plans := map[item]bool{}, map[int]bool{}, map[int]bool{}
 	for _, f := range faults {
 		list, i, rest := step(f.Path)
 		inner, j, _ := step(rest)
 		switch {
-		case list == "trunk_groups" && inner == "members" && j >= 0:
-			members[[2]int{i, j}] = true
-			m := &r.Document.TrunkGroups[i].Members[j]
-			r.refused(f, r.Document.TrunkGroups[i].Name+"/"+m.ID)
+		case list == "trunk_groups" && i >= 0 && j >= 0 && (inner == "members" || inner == "credentials" || inner == "sources" || inner == "numbers"):
+			items[item{i, inner, j}] = true
+			g := &r.Document.TrunkGroups[i]
+			if inner == "members" {
+				r.refused(f, g.Name+"/"+g.Members[j].ID, g.Name)
+			} else {
+				r.refused(f, g.Name+" "+rest, g.Name)
+			}
 		case list == "trunk_groups" && i >= 0:
 			groups[i] = true
-			r.refused(f, r.Document.TrunkGroups[i].Name)
+			r.refused(f, r.Document.TrunkGroups[i].Name, "")
 		case list == "route_plans" && i >= 0:
 			plans[i] = true
-			r.refused(f, r.Document.RoutePlans[i].Name)
+			r.refused(f, r.Document.RoutePlans[i].Name, "")
 		default:
 			return fmt.Errorf("the imported document: %w", trunkgroup.Faults{f})
 		}
 	}
 	for i := range r.Document.TrunkGroups {
 		g := &r.Document.TrunkGroups[i]
-		j := -1
-		g.Members = slices.DeleteFunc(g.Members, func(trunkgroup.MemberSpec) bool { j++; return members[[2]int{i, j}] })
+		g.Members = without(g.Members, func(j int) bool { return items[item{i, "members", j}] })
+		g.Credentials = without(g.Credentials, func(j int) bool { return items[item{i, "credentials", j}] })
+		g.Sources = without(g.Sources, func(j int) bool { return items[item{i, "sources", j}] })
+		g.Numbers = without(g.Numbers, func(j int) bool { return items[item{i, "numbers", j}] })
 	}
-	i := -1
-	r.Document.TrunkGroups = slices.DeleteFunc(r.Document.TrunkGroups, func(trunkgroup.GroupSpec) bool { i++; return groups[i] })
-	i = -1
-	r.Document.RoutePlans = slices.DeleteFunc(r.Document.RoutePlans, func(trunkgroup.RoutePlanSpec) bool { i++; return plans[i] })
+	r.Document.TrunkGroups = without(r.Document.TrunkGroups, func(i int) bool { return groups[i] })
+	r.Document.RoutePlans = without(r.Document.RoutePlans, func(i int) bool { return plans[i] })
 	return nil
 }
 
-// refused reports what cannot stand in the document.
-func (r *Result) refused(f trunkgroup.Fault, key string) {
-	r.Report.lost(r.from[key], key, "left out: "+f.Problem, f.Remedy)
+// without returns a list without the entries at some indexes, and nil in place of
+// an empty one.
+func without[T any](list []T, gone func(i int) bool) []T {
+	i := -1
+	list = slices.DeleteFunc(list, func(T) bool { i++; return gone(i) })
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// refused reports what cannot stand in the document, at its place or around it.
+func (r *Result) refused(f trunkgroup.Fault, key, around string) {
+	at, ok := r.from[key]
+	if !ok {
+		at = r.from[around]
+	}
+	r.Report.lost(at, key, "left out: "+f.Problem, f.Remedy)
 }
 
 // step takes "name[i].rest" apart; i is -1 where there is no index.

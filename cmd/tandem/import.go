@@ -19,7 +19,7 @@ import (
 
 func (c *cli) importCommand() *cobra.Command {
 	return group("import", "Make a cluster document of another system's configuration",
-		c.importKamailioCommand(), c.importSiphonCommand())
+		c.importKamailioCommand(), c.importSiphonCommand(), c.importRoutrCommand())
 }
 
 // importFlags are those of all imports.
