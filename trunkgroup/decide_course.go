@@ -56,10 +56,14 @@ func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst 
 }
 
 func (c *Course) planGroup(dst []Candidate, g *Group, d Draw) []Candidate {
-	if c.Planner == nil {
-		return Plan(dst, g, c.Site, c.View, d)
+	view := c.View
+	if d.Unbounded {
+		view = view.ForEmergency()
 	}
-	return c.Planner.Plan(dst, g, c.Site, c.View, d)
+	if c.Planner == nil {
+		return Plan(dst, g, c.Site, view, d)
+	}
+	return c.Planner.Plan(dst, g, c.Site, view, d)
 }
 
 // overlaps tells whether a far end may stand in two of the groups: one of them has

@@ -20,6 +20,7 @@ const (
 	// KindSessions: how many calls of its owner are at a far end.
 	KindSessions Kind = 9
 	KindAccount  Kind = 10 // a registration of ours at a carrier, as its node sees it
+	KindQuality  Kind = 11 // what became of its owner's calls to a member
 
 	maxKind = 63
 )
@@ -39,6 +40,8 @@ func (k Kind) String() string {
 		return "counter"
 	case KindAccount:
 		return "account"
+	case KindQuality:
+		return "quality"
 	case KindSessions:
 		return "sessions"
 	case KindClosing:
@@ -103,6 +106,7 @@ func DefaultRules() map[Kind]Rule {
 		KindCounter:  {},
 		KindAccount:  {},
 		KindSessions: {},
+		KindQuality:  {},
 		KindClosing:  {Keep: true, Versioned: true},
 		KindBan:      {Keep: true, Versioned: true, Evict: true},
 		KindFraud:    {Keep: true, MaxTTL: 25 * time.Hour},

@@ -33,6 +33,7 @@ type App struct {
 	frauds   *frauds       // nil on a witness
 	doors    *doors        // nil on a witness
 	sessions *callSessions // nil on a witness
+	quality  *callQuality  // nil on a witness
 	recent   *recent.Ring  // what the last calls asked
 	started  time.Time
 
@@ -90,6 +91,7 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.doors = newDoors(a)
 		a.regs = newRegistrations(a)
 		a.sessions = newCallSessions(a)
+		a.quality = newCallQuality(a)
 		a.onStop("soft state", a.stopSoft) // after the last record is on disk
 	}
 	a.watch, err = newWatch(a, build)
@@ -105,6 +107,7 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.frauds = newFrauds(a)
 		a.onStop("fraud counts", a.frauds.stop)
 		a.onStop("counts of calls", a.sessions.stop)
+		a.onStop("quality of calls", a.quality.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
@@ -160,6 +163,7 @@ func (a *App) Start() error {
 		a.limits.start()
 		a.frauds.start()
 		a.sessions.start()
+		a.quality.start()
 		a.doors.start()
 	}
 	a.watch.start()

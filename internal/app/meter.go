@@ -66,6 +66,7 @@ func sources(a *App) metrics.Sources {
 			return metrics.Losses{QueueFull: a.server.Dropped(), Surge: a.server.Surged(), Panics: a.server.Panics()}
 		}
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
+		s.Quality = a.quality.metrics
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
 	return s
@@ -149,7 +150,9 @@ func (m *meter) count(e *b2bua.Event) {
 	case b2bua.EventPDD:
 		h.Group(e.Group).PDD(d, seconds(e.Value))
 	case b2bua.EventAttempt:
-		h.Member(e.Member).Attempt(attemptClass(e))
+		m := h.Member(e.Member)
+		m.Attempt(attemptClass(e))
+		m.Fault(attemptFault(e))
 	case b2bua.EventHandoff:
 		m.all.Handoff(metrics.Handoff{From: e.From, To: e.To, Direction: d, Reason: e.Reason, Result: e.Result})
 	case b2bua.EventReject:

@@ -88,7 +88,7 @@ func newWatch(a *App, build string) (*watch, error) {
 			}
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
-		Carriers: w.carriers, Lapsed: w.lapsed, Registry: a.regs.index, Sessions: a.sessions,
+		Carriers: w.carriers, Lapsed: w.lapsed, Bars: a.quality.Bar, OnUp: a.quality.up, Registry: a.regs.index, Sessions: a.sessions,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
 		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
 		Logger: a.log.With("component", "monitor"),
@@ -157,6 +157,7 @@ func (w *watch) board(b *verdict.Board) {
 		w.app.limits.table(b.Table)
 		w.app.doors.use(b.Table, b.View)
 		w.app.sessions.Publish(b.Table)
+		w.app.quality.Use(b.Table)
 		w.server.Publish(b.Table, b.View)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
@@ -260,6 +261,7 @@ func (w *watch) Calls(changes []sbc.CallChange) { w.calls.push(changes) }
 // Count implements sbc.Observer.
 func (w *watch) Count(e b2bua.Event) {
 	w.meter.count(&e)
+	w.app.quality.count(&e)
 	w.app.doors.count(&e)
 	w.canary.count(&e)
 	if e.Kind == b2bua.EventRegister && e.Member != nil {

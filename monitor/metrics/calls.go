@@ -45,10 +45,14 @@ func (g *Group) Active(d Direction) int64 { return g.active[d].Load() }
 type Member struct {
 	labels   [3]string // group, member, site
 	attempts [classes]atomic.Uint64
+	faults   [faults]atomic.Uint64
 }
 
 // Attempt counts one attempt that is over.
 func (m *Member) Attempt(c Class) { m.attempts[c].Add(1) }
+
+// Fault counts whose doing its end was.
+func (m *Member) Fault(f Fault) { m.faults[f].Add(1) }
 
 // Handles are the counters of all groups and members of one table, by their index.
 type Handles struct {
@@ -166,6 +170,7 @@ func (c *calls) Describe(ch chan<- *prometheus.Desc) {
 	ch <- descActive
 	ch <- descCalls
 	ch <- descAttempts
+	ch <- descFaults
 }
 
 // Collect implements prometheus.Collector. Attempts show the classes that happened only: most members never see most of them.
@@ -184,6 +189,11 @@ func (c *calls) Collect(ch chan<- prometheus.Metric) {
 		for class := range classes {
 			if n := m.attempts[class].Load(); n > 0 {
 				ch <- prometheus.MustNewConstMetric(descAttempts, prometheus.CounterValue, float64(n), m.labels[0], m.labels[1], m.labels[2], class.String())
+			}
+		}
+		for fault := range faults {
+			if n := m.faults[fault].Load(); n > 0 {
+				ch <- prometheus.MustNewConstMetric(descFaults, prometheus.CounterValue, float64(n), m.labels[0], m.labels[1], m.labels[2], fault.String())
 			}
 		}
 	}

@@ -21,6 +21,7 @@ type Sources struct {
 	Registrations func() Registrations
 	Accounts      func() []Account
 	Fraud         func() []Fraud
+	Quality       func() []Quality
 	Losses        func() Losses
 	Soft          func() Soft
 	Doors         func() Doors
@@ -135,6 +136,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Registrations != nil {
 		p.registrations(c.s.Registrations())
+	}
+	if c.s.Quality != nil {
+		p.quality(c.s.Quality())
 	}
 	if c.s.Accounts != nil {
 		p.accounts(c.s.Accounts())

@@ -127,8 +127,10 @@ const (
 
 // Event is one countable thing. Only the fields that its kind needs are set.
 type Event struct {
-	Kind   EventKind
-	Group  *trunkgroup.Group
+	Kind  EventKind
+	Group *trunkgroup.Group
+	// Member that an attempt went to, or that answered a call which has ended; nil
+	// where it is of another site.
 	Member *trunkgroup.Member
 	// Direction of the call is "inbound" or "outbound".
 	Direction string

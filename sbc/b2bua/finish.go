@@ -151,7 +151,7 @@ func (c *Call) finish() {
 			answeredFor = c.times.end.Sub(c.times.answer).Seconds()
 		}
 		c.s.env.Count(Event{
-			Kind: EventCallEnded, Group: c.customer, Direction: c.dir.String(),
+			Kind: EventCallEnded, Group: c.customer, Member: c.egress(), Direction: c.dir.String(),
 			Answered: !r.Answer.IsZero(), Code: r.SIPCode, Value: answeredFor,
 		})
 	}

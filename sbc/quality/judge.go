@@ -169,3 +169,20 @@ func (w *Watch) Reports(now time.Time) (list []Report) {
 	}
 	return list
 }
+
+// Any tells whether a member has a bar.
+func (w *Watch) Any(now time.Time) bool {
+	x := w.index.Load()
+	if x == nil {
+		return false
+	}
+	for _, s := range x.seats {
+		if s == nil {
+			continue
+		}
+		if b := s.bar.Load(); b != nil && now.Before(b.Until) {
+			return true
+		}
+	}
+	return false
+}

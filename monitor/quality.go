@@ -18,3 +18,6 @@ func (m *Monitor) lift(now time.Time, knob *verdict.Knob) {
 		m.cfg.OnUp(member)
 	}
 }
+
+// Rejudge says that the bars of members have changed: a new board is built soon.
+func (m *Monitor) Rejudge() { m.poke() }
