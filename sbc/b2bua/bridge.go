@@ -26,7 +26,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	if !c.lateOffer {
 		t.tx.ackSuccess(c.b, nil, nil)
 	}
-	tag := c.tagFor(early{t.index, string(m.ToTag())}, len(m.Body()) > 0)
+	tag := c.answerTag(early{t.index, string(m.ToTag())}, len(m.Body()) > 0)
 	var extra []byte
 	if c.token.yes {
 		extra = c.appendAttempts(nil, false)

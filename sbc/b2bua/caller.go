@@ -46,6 +46,17 @@ func (c *Call) tagFor(e early, sdp bool) string {
 	return c.tag
 }
 
+// answerTag returns the To tag of the answer. One of an early dialog beyond
+// maxForks has a tag of its own too: another one's SDP may have gone out under
+// the tag in use.
+func (c *Call) answerTag(e early, sdp bool) string {
+	c.tagFor(e, sdp)
+	if !slices.ContainsFunc(c.forks, func(f fork) bool { return f.early == e }) {
+		c.useTag(c.s.mint())
+	}
+	return c.tag
+}
+
 // useTag makes a tag the present one; requests with any earlier one still find
 // the call.
 func (c *Call) useTag(tag string) {

@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,31 @@ func TestDEC01_ForkTags(t *testing.T) {
 	w.take(pbx1Addr, "ACK")
 	w.take(pbx2Addr, "CANCEL")
 	w.take(pbx3Addr, "CANCEL")
+}
+
+// An answer of an early dialog beyond those that are told apart has no tag under
+// which another one's SDP went out.
+func TestDEC01_AnswerBeyondTheTagsThatAreKept(t *testing.T) {
+	w, inv := newFork(t, offer, nil)
+	seen := map[string]bool{}
+	for i := range maxForks + 3 {
+		w.from(pbx1Addr, w.phone(pbx1Addr, inv[pbx1Addr], 183, "far"+strconv.Itoa(i), answers(pbx1Addr)))
+		seen[string(w.take(carrierAddr, "SIP/2.0 183").ToTag())] = true
+	}
+	if len(seen) != maxForks {
+		t.Errorf("%d tags for %d early dialogs", len(seen), maxForks+3)
+	}
+	w.from(pbx2Addr, w.phone(pbx2Addr, inv[pbx2Addr], 200, "far", answers(pbx2Addr)))
+	ok := w.take(carrierAddr, "SIP/2.0 200")
+	if seen[string(ok.ToTag())] {
+		t.Error("the answer came under the tag of another one's SDP")
+	}
+	w.from(carrierAddr, ackFor(ok, "z9hG4bKack", ""))
+	w.from(carrierAddr, inside(ok, "BYE", 2, "", ""))
+	bye := w.take(pbx2Addr, "BYE")
+	w.from(pbx2Addr, reply(bye, 200, "far", ""))
+	w.from(pbx1Addr, w.phone(pbx1Addr, inv[pbx1Addr], 487, "far", ""))
+	w.quiet()
 }
 
 // RFC 3261 16.7: a 6xx speaks for all places; the others are given up.
