@@ -17,6 +17,13 @@ const (
 	AlarmCompile = "config_compile"
 	// AlarmSave: the last known good table cannot be written to disk.
 	AlarmSave = "config_save"
+	// AlarmNumbersSave: the number table cannot be written to disk, or read from it.
+	AlarmNumbersSave = "numbers_save"
+	// AlarmNumbersLower: the cluster's number table is older than the running one, or another
+	// one of the same edition.
+	AlarmNumbersLower = "numbers_lower_version"
+	// AlarmNumbersOrphaned: rows of the number table belong to groups that the document has not.
+	AlarmNumbersOrphaned = "numbers_orphaned"
 	// AlarmHalted: a command of a later build stopped the state machine.
 	AlarmHalted = "config_halted"
 	// AlarmCanary: this node went back from a canary to the revision before it (DEC-25).

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,10 +12,12 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/tandem-sbc/tandem/cluster/atrest"
+	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/cluster/logs"
 )
 
-// snapshots are raft's snapshots on disk, each sealed as one text.
+// snapshots are raft's snapshots on disk, each sealed as one text, and in pieces when there is
+// a number table in it.
 type snapshots struct {
 	raft.SnapshotStore
 	vault *vault
@@ -49,7 +52,17 @@ func (s snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(file, int64(maxSnapshot+atrest.Overhead+1)))
+	plain := *meta
+	head := bufio.NewReader(file)
+	if start, _ := head.Peek(len(streamMagic)); streamed(start) {
+		r, err := newSealedReader(head, s.vault, snapshotLabel(id))
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("cluster: snapshot %s: %w", id, err), file.Close())
+		}
+		plain.Size = plainSize(meta.Size)
+		return &plain, readCloser{r, file}, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(head, int64(fsm.MaxSnapshotHead+atrest.Overhead+1)))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, nil, fmt.Errorf("cluster: read snapshot: %w", err)
 	}
@@ -58,25 +71,43 @@ func (s snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 			return nil, nil, fmt.Errorf("cluster: snapshot %s: %w", id, err)
 		}
 	}
-	plain := *meta
 	plain.Size = int64(len(b))
 	return &plain, io.NopCloser(bytes.NewReader(b)), nil
 }
 
-// sealingSink keeps what raft writes until it is whole, and writes it sealed.
+// readCloser reads from one and closes the other.
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// sealingSink keeps what raft writes until it is whole, and writes it sealed. What has a
+// number table in it is too large for that, and sealed in pieces.
 type sealingSink struct {
 	raft.SnapshotSink
-	vault *vault
-	plain bytes.Buffer
-	over  bool
+	vault  *vault
+	plain  bytes.Buffer
+	pieces *sealedWriter // nil: it is kept
+	over   bool
 }
 
 // Write implements raft.SnapshotSink.
 func (s *sealingSink) Write(b []byte) (int, error) {
-	if s.plain.Len()+len(b) > maxSnapshot {
-		return 0, fmt.Errorf("cluster: a snapshot of more than %d octets", maxSnapshot)
+	if s.pieces != nil {
+		return s.pieces.Write(b)
 	}
-	return s.plain.Write(b)
+	if s.plain.Len()+len(b) > fsm.MaxSnapshotHead && !fsm.HasNumbers(s.plain.Bytes()) && !fsm.HasNumbers(b) {
+		return 0, fmt.Errorf("cluster: a snapshot of more than %d octets", fsm.MaxSnapshotHead)
+	}
+	n, err := s.plain.Write(b)
+	if err != nil || !fsm.HasNumbers(s.plain.Bytes()) {
+		return n, err
+	}
+	if s.pieces, err = newSealedWriter(s.SnapshotSink, s.vault, snapshotLabel(s.ID())); err == nil {
+		_, err = s.pieces.Write(s.plain.Bytes())
+	}
+	s.plain = bytes.Buffer{}
+	return n, err
 }
 
 // Close implements raft.SnapshotSink.
@@ -85,16 +116,22 @@ func (s *sealingSink) Close() error {
 		return nil
 	}
 	s.over = true
-	if _, err := s.SnapshotSink.Write(s.vault.Seal(snapshotLabel(s.ID()), s.plain.Bytes())); err != nil {
+	var err error
+	if s.pieces != nil {
+		err = s.pieces.Close()
+	} else {
+		_, err = s.SnapshotSink.Write(s.vault.Seal(snapshotLabel(s.ID()), s.plain.Bytes()))
+	}
+	if err != nil {
 		return errors.Join(err, s.Cancel())
 	}
-	s.plain = bytes.Buffer{}
+	s.plain, s.pieces = bytes.Buffer{}, nil
 	return s.SnapshotSink.Close()
 }
 
 // Cancel implements raft.SnapshotSink.
 func (s *sealingSink) Cancel() error {
-	s.over, s.plain = true, bytes.Buffer{}
+	s.over, s.plain, s.pieces = true, bytes.Buffer{}, nil
 	return s.SnapshotSink.Cancel()
 }
 
@@ -167,5 +204,5 @@ func inClear(path string) (bool, error) {
 	if n == 0 && errors.Is(err, io.EOF) {
 		return false, nil
 	}
-	return !atrest.Sealed(head[:n]), nil
+	return !atrest.Sealed(head[:n]) && !streamed(head[:n]), nil
 }

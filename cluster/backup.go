@@ -26,7 +26,7 @@ const (
 )
 
 // MaxBackup bounds a backup in octets.
-const MaxBackup = maxSnapshot + 64<<10
+const MaxBackup = fsm.MaxSnapshotHead + fsm.MaxNumberTable + 64<<10
 
 // maxBackupHead bounds the description in a backup in octets.
 const maxBackupHead = 16 << 10
@@ -37,8 +37,10 @@ type BackupInfo struct {
 	Cluster    string    `json:"cluster"`
 	Generation uint64    `json:"generation"` // of the newest revision
 	Revision   uint64    `json:"revision"`
-	Revisions  int       `json:"revisions"` // how many are in it
-	Node       string    `json:"node"`      // that wrote it
+	Revisions  int       `json:"revisions"`         // how many are in it
+	Numbers    int       `json:"numbers,omitempty"` // patterns of the number table
+	Edition    uint64    `json:"edition,omitempty"` // of the number table
+	Node       string    `json:"node"`              // that wrote it
 	Build      string    `json:"build"`
 	At         time.Time `json:"at"`
 }
@@ -52,21 +54,19 @@ type Backup struct {
 // Backup returns the whole state of the configuration as one file with a checksum.
 // Without quorum it holds what this node knows.
 func (n *Node) Backup() ([]byte, BackupInfo, error) {
-	body, err := n.machine.encoded()
-	if err != nil {
-		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
-	}
-	state, err := fsm.Restore(n.cfg.Cluster, body)
-	if err != nil {
-		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
-	}
+	state := n.machine.clone()
 	if newest, ok := n.Current(); ok && newest.Version.Newer(state.Version()) {
 		// After a restart without quorum only the last known good document is known, and
 		// what was before it when that is a canary.
 		state = fsm.Of(n.settled())
-		if body, err = state.Snapshot(); err != nil {
-			return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
-		}
+	}
+	_, logged := state.Numbers()
+	if table, running := n.publisher.numbersNow(); running.Newer(logged) {
+		state.PutNumbers(table, running)
+	}
+	body, err := state.Snapshot()
+	if err != nil {
+		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
 	}
 	v := state.Version()
 	if v.Revision == 0 {
@@ -76,6 +76,8 @@ func (n *Node) Backup() ([]byte, BackupInfo, error) {
 		Cluster: n.cfg.Cluster, Generation: v.Generation, Revision: v.Revision, Revisions: len(state.History()),
 		Node: n.cfg.Node, Build: n.cfg.Build, At: time.Now().UTC().Truncate(time.Second),
 	}
+	table, edition := state.Numbers()
+	info.Numbers, info.Edition = table.Len(), edition.Revision
 	head, err := json.Marshal(info)
 	if err != nil {
 		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
@@ -189,10 +191,27 @@ func (n *Node) Restore(ctx context.Context, b *Backup, r Restoration) (trunkgrou
 	if err != nil {
 		return v, err
 	}
+	if err := n.restoreNumbers(ctx, b, r); err != nil {
+		return v, fmt.Errorf("cluster: the document is in force, but the numbers of the backup are not: %w", err)
+	}
 	if err := n.recall(ctx, b); err != nil {
 		return v, fmt.Errorf("cluster: the document is in force, but the history of the backup was not taken: %w", err)
 	}
 	return v, nil
+}
+
+// restoreNumbers makes the number table that of a backup, when its newest document was restored
+// and it has one.
+func (n *Node) restoreNumbers(ctx context.Context, b *Backup, r Restoration) error {
+	table, v := b.state.Numbers()
+	if r.Revision != 0 || v.Revision == 0 {
+		return nil
+	}
+	_, err := n.ImportNumbers(ctx, NumbersImport{
+		Rows: table, Author: r.Author, Reason: r.Reason, exactly: true,
+		generation: max(n.newestNumbers().Generation, v.Generation) + 1,
+	})
+	return err
 }
 
 // recall adds the revisions that only the backup knows to the history, newest first.

@@ -83,6 +83,9 @@ func (n *Node) Stage(ctx context.Context, site string, c Change) (trunkgroup.Ver
 // documents.
 func (n *Node) validateCanary(c *fsm.Stage) error {
 	table, err := n.validate(c.Document, 0)
+	if err == nil {
+		err = n.joinable(table)
+	}
 	if err == nil && table != nil && !slices.Contains(table.Sites(), c.Site) {
 		err = &RefusedError{Message: fmt.Sprintf("the document has no site %q, only %q", c.Site, table.Sites())}
 	}

@@ -14,9 +14,10 @@ import (
 )
 
 // Bounds of the log on disk: every entry may hold a whole document, so snapshots
-// are taken after few of them.
+// are taken after few of them (see condense), and by raft itself when that fails.
 const (
 	snapshotThreshold = 32
+	raftThreshold     = 16384
 	trailingLogs      = 16
 	maxAppendEntries  = 4
 	retainSnapshots   = 2
@@ -259,7 +260,7 @@ func raftConfig(cfg *Config) *raft.Config {
 		// The others stand for election first.
 		conf.HeartbeatTimeout, conf.ElectionTimeout = 3*cfg.RaftTimeout, 3*cfg.RaftTimeout
 	}
-	conf.SnapshotThreshold, conf.TrailingLogs = snapshotThreshold, trailingLogs
+	conf.SnapshotThreshold, conf.TrailingLogs = raftThreshold, trailingLogs
 	conf.MaxAppendEntries = maxAppendEntries
 	conf.ShutdownOnRemove = false
 	conf.NoLegacyTelemetry = true

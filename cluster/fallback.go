@@ -66,6 +66,7 @@ func (p *publisher) fallBack(b breach) error {
 	p.save(&back)
 	p.setFallen(f)
 	p.tries(false)
+	table = p.join(table)
 	p.publish(table)
 	p.run(back, table, SourceRaft)
 	p.alarmFallen(f)

@@ -31,6 +31,8 @@ func (n *Node) keep() {
 		n.takeCensus(time.Now())
 		n.publisher.poke()
 		n.watchVersion()
+		n.watchNumbers()
+		n.condense()
 		n.watchClocks()
 		if n.raft.State() == raft.Leader {
 			n.lead()

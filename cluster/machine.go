@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -17,10 +18,13 @@ type machine struct {
 	cluster string
 	site    string
 	offer   func(offer) // a document became the one of this node's site
+	numbers func(numbersOffer)
 	halted  func(error) // the state takes no more commands
 
-	mu    sync.Mutex
-	state *fsm.State
+	mu     sync.Mutex
+	state  *fsm.State
+	taken  taken
+	recent recentNumbers
 }
 
 // offer is a document for this node's site, with whether it is a canary there.
@@ -29,8 +33,8 @@ type offer struct {
 	canary bool
 }
 
-func newMachine(cluster, site string, offer func(offer), halted func(error)) *machine {
-	return &machine{cluster: cluster, site: site, offer: offer, halted: halted, state: fsm.New(cluster)}
+func newMachine(cluster, site string, offer func(offer), numbers func(numbersOffer), halted func(error)) *machine {
+	return &machine{cluster: cluster, site: site, offer: offer, numbers: numbers, halted: halted, state: fsm.New(cluster)}
 }
 
 // effective returns what the site of this node is to run. The caller holds mu.
@@ -43,13 +47,23 @@ func (m *machine) effective() (offer, bool) {
 func (m *machine) Apply(log *raft.Log) any {
 	m.mu.Lock()
 	result := m.state.Apply(log.Data)
+	m.taken.note(len(log.Data), fsm.IsNumbers(log.Data))
 	current, ok := m.effective()
+	var edition numbersOffer
+	if d := result.Numbers; d != nil {
+		edition = numbersOffer{version: result.Version, before: d.Before, rows: d.Rows, record: &d.Record}
+		edition.table, _ = m.state.Numbers()
+		m.recent.add(edition)
+	}
 	stop := m.state.Halted()
 	m.mu.Unlock()
 	if stop != nil {
 		m.halted(stop)
 	}
-	if result.Changed && ok {
+	switch {
+	case result.Numbers != nil:
+		m.numbers(edition)
+	case result.Changed && ok:
 		m.offer(current)
 	}
 	return result
@@ -63,33 +77,28 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err := m.state.Halted(); err != nil {
 		return nil, err
 	}
+	m.taken = taken{}
 	return snapshot{m.state.Clone()}, nil
 }
 
-// maxSnapshot bounds what Restore reads: the history and the current document.
-const maxSnapshot = fsm.MaxHistoryBytes + fsm.MaxDocument + 1<<20
-
 // Restore implements raft.FSM.
 func (m *machine) Restore(r io.ReadCloser) error {
-	b, err := io.ReadAll(io.LimitReader(r, maxSnapshot))
-	if err != nil {
-		return fmt.Errorf("cluster: read snapshot: %w", err)
-	}
-	if err := r.Close(); err != nil {
-		return fmt.Errorf("cluster: read snapshot: %w", err)
-	}
-	state, err := fsm.Restore(m.cluster, b)
-	if err != nil {
+	state, err := fsm.ReadSnapshot(m.cluster, io.LimitReader(r, fsm.MaxSnapshot))
+	shut := r.Close()
+	if errors.Is(err, fsm.ErrMalformed) || errors.Is(err, fsm.ErrUnknownSnapshot) || errors.Is(err, fsm.ErrCluster) {
 		m.halted(err)
-		return err
+	}
+	if err = errors.Join(err, shut); err != nil {
+		return fmt.Errorf("cluster: read snapshot: %w", err)
 	}
 	m.mu.Lock()
-	m.state = state
+	m.state, m.recent = state, recentNumbers{}
 	current, ok := m.effective()
 	m.mu.Unlock()
 	if ok {
 		m.offer(current)
 	}
+	m.numbers(wholeOffer(state.Numbers()))
 	return nil
 }
 
@@ -97,7 +106,7 @@ func (m *machine) Restore(r io.ReadCloser) error {
 func (m *machine) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state = fsm.New(m.cluster)
+	m.state, m.recent = fsm.New(m.cluster), recentNumbers{}
 }
 
 // current returns the cluster's document, which is no canary; false before the
@@ -130,18 +139,37 @@ func (m *machine) version() trunkgroup.Version {
 	return m.state.Version()
 }
 
-// encoded returns the whole state as a snapshot holds it.
-func (m *machine) encoded() ([]byte, error) {
+// clone returns the whole state.
+func (m *machine) clone() *fsm.State {
 	m.mu.Lock()
-	state := m.state.Clone()
-	m.mu.Unlock()
-	return state.Snapshot()
+	defer m.mu.Unlock()
+	return m.state.Clone()
 }
 
 func (m *machine) history() []fsm.Revision {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.History()
+}
+
+// numberTable returns the number table and its version.
+func (m *machine) numberTable() (*trunkgroup.NumberTable, trunkgroup.Version) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Numbers()
+}
+
+func (m *machine) numberHistory() []fsm.NumbersRecord {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.NumbersHistory()
+}
+
+// numberImports returns the imports that are open.
+func (m *machine) numberImports() []fsm.NumbersImport {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.NumbersImports()
 }
 
 func (m *machine) stopped() error {
@@ -155,11 +183,7 @@ type snapshot struct{ state *fsm.State }
 
 // Persist implements raft.FSMSnapshot.
 func (s snapshot) Persist(sink raft.SnapshotSink) error {
-	b, err := s.state.Snapshot()
-	if err == nil {
-		_, err = sink.Write(b)
-	}
-	if err != nil {
+	if err := s.state.WriteSnapshot(sink); err != nil {
 		// Cancel's own error would hide the one that counts.
 		_ = sink.Cancel()
 		return fmt.Errorf("cluster: write snapshot: %w", err)

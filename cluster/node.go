@@ -23,8 +23,8 @@ import (
 )
 
 // Protocol is the version of what nodes say to each other by gossip, by frames and in
-// the log. 2 knows canaries (package fsm, kinds 2 to 5).
-const Protocol = 2
+// the log. 2 knows canaries (package fsm, kinds 2 to 5), 3 the number table (kind 6).
+const Protocol = 3
 
 // Node is this process as a member of the cluster.
 type Node struct {
@@ -54,6 +54,9 @@ type Node struct {
 	nudge     chan struct{} // one token: housekeeping is due
 	proposals chan struct{} // one token per proposal that is served
 	offering  atomic.Bool   // the initial document is being proposed
+	// condensing: a snapshot is being taken.
+	condensing   atomic.Bool
+	numbersLower time.Time // see watchNumbers
 
 	lowerSince time.Time // see watchVersion
 
@@ -94,7 +97,7 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n.publisher = newPublisher(&n.cfg, n.vault, &n.alarms)
-	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
+	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, n.publisher.offerNumbers, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
 	if err := n.openLog(); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,10 @@ func (n *Node) command(c Change) ([]byte, error) {
 	if err := set.Check(); err != nil {
 		return nil, &RefusedError{Message: err.Error()}
 	}
-	_, err := n.validate(set.Document, set.Generation)
+	t, err := n.validate(set.Document, set.Generation)
+	if err == nil {
+		err = n.joinable(t)
+	}
 	return set.Append(nil), err
 }
 

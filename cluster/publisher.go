@@ -62,6 +62,8 @@ type publisher struct {
 	breaches chan breach
 
 	unwritten bool // what runs is not on disk; of the goroutine that publishes, after start
+	disk      *numberDisk
+	onNumbers []func(fsm.NumbersRecord)
 
 	mu sync.Mutex
 	// The goroutine that publishes alone changes these two, after start.
@@ -80,18 +82,22 @@ type publisher struct {
 	foreign uint64 // documents refused for another cluster
 	failed  uint64 // documents that did not compile
 	unsaved uint64 // tables that could not be written
+	numbers numbersState
 }
 
 func newPublisher(cfg *Config, v *vault, a *alarms) *publisher {
 	return &publisher{
 		cluster: cfg.Cluster, dir: cfg.DataDir, vault: v, compile: cfg.table, alarms: a, log: cfg.Logger,
 		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-		changed: make(chan struct{}), breaches: make(chan breach),
+		changed: make(chan struct{}), breaches: make(chan breach), disk: newNumberDisk(cfg.DataDir, cfg.Cluster, v),
 	}
 }
 
 // load publishes the last known good document at once, before anything else runs.
 func (p *publisher) load() error {
+	if err := p.loadNumbers(); err != nil {
+		return err
+	}
 	e, ok, err := loadLKG(p.dir, p.vault)
 	if err != nil {
 		p.log.Error("last known good document cannot be read", "error", err)
@@ -107,7 +113,7 @@ func (p *publisher) load() error {
 		p.refuseFaulty(&e, err)
 		return nil
 	}
-	p.run(e, table, SourceDisk)
+	p.run(e, p.join(table), SourceDisk)
 	p.loadCanary(e.Version)
 	return nil
 }
@@ -154,6 +160,7 @@ func (p *publisher) loop() {
 		} else if p.unwritten {
 			p.save(&running)
 		}
+		p.takeNumbers()
 	}
 }
 
@@ -187,6 +194,7 @@ func (p *publisher) consider(o *offer, running trunkgroup.Version) {
 		}
 		p.tryCanary(o.canary, e.Version)
 		p.save(e)
+		table = p.join(table)
 		p.publish(table)
 		p.run(*e, table, SourceRaft)
 	}
@@ -265,6 +273,7 @@ func (p *publisher) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.anew, p.offered = true, nil
+	p.numbers.anew, p.numbers.waiting = true, nil
 }
 
 // poke makes the loop try again what could not be written.
@@ -281,4 +290,5 @@ func (p *publisher) close() {
 	if p.started {
 		<-p.done
 	}
+	p.disk.close()
 }

@@ -134,7 +134,7 @@ func TestTableRunsThoughTheDiskFails(t *testing.T) {
 func TestMachineHalts(t *testing.T) {
 	var offered []offer
 	var halted error
-	m := newMachine("test", "dallas", func(o offer) { offered = append(offered, o) }, func(err error) { halted = err })
+	m := newMachine("test", "dallas", func(o offer) { offered = append(offered, o) }, func(numbersOffer) {}, func(err error) { halted = err })
 	set := func(document string) []byte {
 		return (&fsm.Set{Cluster: "test", Document: []byte(document)}).Append(nil)
 	}

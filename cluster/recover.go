@@ -68,7 +68,9 @@ func (n *Node) Recover(ctx context.Context, r Recovery) (RecoveryReport, error) 
 	for _, p := range n.ic.Peers() {
 		n.tellEpoch(p)
 	}
-	report.Version, err = n.raise(ctx, kept, r)
+	if report.Version, err = n.raise(ctx, kept, r); err == nil {
+		err = n.raiseNumbers(ctx, r.Author, "recovery from lost quorum: "+r.Reason)
+	}
 	return report, err
 }
 
@@ -196,7 +198,7 @@ func (n *Node) inherit() error {
 	if err != nil || !old {
 		return err
 	}
-	replay := newMachine(n.cfg.Cluster, n.cfg.Site, func(offer) {}, func(error) {})
+	replay := newMachine(n.cfg.Cluster, n.cfg.Site, func(offer) {}, func(numbersOffer) {}, func(error) {})
 	self := raft.Configuration{Servers: []raft.Server{{
 		Suffrage: raft.Voter, ID: raft.ServerID(n.cfg.Node), Address: n.transportAddress(),
 	}}}

@@ -56,12 +56,17 @@ func (n *Node) answerProposal(conn net.Conn) error {
 func (n *Node) acceptable(c fsm.Command) error {
 	switch c := c.(type) {
 	case *fsm.Set:
-		_, err := n.validate(c.Document, c.Generation)
+		t, err := n.validate(c.Document, c.Generation)
+		if err == nil {
+			err = n.joinable(t)
+		}
 		return err
 	case *fsm.Stage:
 		return errors.Join(n.allSpeak(canaryProtocol), n.validateCanary(c))
 	case *fsm.Recall:
 		return n.allSpeak(canaryProtocol)
+	case *fsm.Numbers:
+		return n.acceptNumbers(c)
 	}
 	return nil
 }
@@ -95,9 +100,12 @@ func (n *Node) apply(ctx context.Context, command []byte) answer {
 		return answer{verdict: verdictRefused, message: "cluster: unexpected response of the state machine"}
 	}
 	var conflict *fsm.ConflictError
+	var edition *fsm.EditionError
 	switch {
 	case errors.As(result.Err, &conflict):
 		return answer{verdict: verdictConflict, version: conflict.Have}
+	case errors.As(result.Err, &edition):
+		return answer{verdict: verdictConflict, version: edition.Have}
 	case result.Err != nil:
 		return answer{verdict: verdictRefused, version: result.Version, message: result.Err.Error()}
 	}

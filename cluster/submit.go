@@ -144,24 +144,30 @@ func (n *Node) conclude(a answer, command []byte) (trunkgroup.Version, error) {
 	case verdictDone:
 		return a.version, nil
 	case verdictConflict:
-		e := &fsm.ConflictError{Have: a.version}
-		if expect := expected(command); expect != nil {
-			e.Expected = *expect
-		}
-		return a.version, e
+		return a.version, conflictOf(command, a.version)
 	}
 	return a.version, &RefusedError{Message: a.message}
 }
 
-// expected is the revision that the author of a command saw; nil when it names none.
-func expected(command []byte) *uint64 {
+// conflictOf says that the author of a command saw another revision or edition than the
+// current one.
+func conflictOf(command []byte, have trunkgroup.Version) error {
+	saw := func(expect *uint64) uint64 {
+		if expect == nil {
+			return 0
+		}
+		return *expect
+	}
+	e := &fsm.ConflictError{Have: have}
 	switch c, _ := fsm.Decode(command); c := c.(type) {
 	case *fsm.Set:
-		return c.Expect
+		e.Expected = saw(c.Expect)
 	case *fsm.Stage:
-		return c.Expect
+		e.Expected = saw(c.Expect)
+	case *fsm.Numbers:
+		return &fsm.EditionError{Expected: saw(c.Expect), Have: have}
 	}
-	return nil
+	return e
 }
 
 // noLeader says why a write is not possible, in an operator's words.

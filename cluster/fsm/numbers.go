@@ -63,6 +63,14 @@ type NumbersRecord struct {
 	Len     uint64 // patterns in the table after it
 }
 
+// NumbersDelta is how one edition came out of the one before.
+type NumbersDelta struct {
+	Before trunkgroup.Version
+	// Rows are what changed; nil when an import came into force: only the table knows.
+	Rows   []trunkgroup.NumberChange
+	Record NumbersRecord
+}
+
 // NumbersImport is an import that is open.
 type NumbersImport struct {
 	Name   string
@@ -142,4 +150,9 @@ func (s *State) NumbersImports() []NumbersImport {
 		list[i] = s.numbers.branches[i].NumbersImport
 	}
 	return list
+}
+
+// PutNumbers gives a state of Of the number table that runs beside its document.
+func (s *State) PutNumbers(t *trunkgroup.NumberTable, v trunkgroup.Version) {
+	s.numbers = numbers{generation: v.Generation, edition: v.Revision, table: t}
 }

@@ -67,8 +67,7 @@ func (c *Numbers) change(s *State) Result {
 	for i := range n.branches {
 		n.branches[i].follow(c.Rows)
 	}
-	c.put(s, next, table, NumbersRecord{Set: set, Removed: removed})
-	return Result{Version: next, Changed: true}
+	return c.put(s, next, table, NumbersRecord{Set: set, Removed: removed})
 }
 
 func (c *Numbers) commit(s *State) Result {
@@ -82,17 +81,21 @@ func (c *Numbers) commit(s *State) Result {
 	if err == nil && b.Fault != "" {
 		err = fmt.Errorf("fsm: the import cannot come into force: %s", b.Fault)
 	}
+	if err == nil {
+		err = b.add(c.Rows)
+	}
 	if err != nil {
 		return Result{Version: now, Err: err}
 	}
-	c.put(s, next, b.table, NumbersRecord{Import: b.Name, Set: b.Set, Removed: b.Gone})
+	r := c.put(s, next, b.table, NumbersRecord{Import: b.Name, Set: b.Set, Removed: b.Gone})
 	n.branches = nil
-	return Result{Version: next, Changed: true}
+	return r
 }
 
 // put makes a table the one in force.
-func (c *Numbers) put(s *State, v trunkgroup.Version, t *trunkgroup.NumberTable, r NumbersRecord) {
+func (c *Numbers) put(s *State, v trunkgroup.Version, t *trunkgroup.NumberTable, r NumbersRecord) Result {
 	n := &s.numbers
+	before := n.version(s.cluster)
 	n.generation, n.edition, n.table = v.Generation, v.Revision, t
 	n.keys = remembered(n.keys, c.Key, v)
 	r.Version, r.Author, r.Reason, r.At, r.Len = v, c.Author, c.Reason, c.At, uint64(t.Len())
@@ -100,6 +103,7 @@ func (c *Numbers) put(s *State, v trunkgroup.Version, t *trunkgroup.NumberTable,
 	if over := len(n.history) - MaxNumbersHistory; over > 0 {
 		n.history = append([]NumbersRecord(nil), n.history[over:]...)
 	}
+	return Result{Version: v, Changed: true, Numbers: &NumbersDelta{Before: before, Rows: c.Rows, Record: r}}
 }
 
 func (c *Numbers) open(n *numbers) error {
@@ -131,13 +135,22 @@ func (c *Numbers) piece(n *numbers) error {
 	case c.Piece > b.Pieces:
 		return errPiece
 	}
-	set, removed := tell(b.table, c.Rows)
-	table, err := with(b.table, c.Rows)
+	if err := b.add(c.Rows); err != nil {
+		return err
+	}
+	b.Last = c.At
+	b.Pieces++
+	return nil
+}
+
+// add changes what the import will be, by all of the rows or none.
+func (b *branch) add(rows []trunkgroup.NumberChange) error {
+	set, removed := tell(b.table, rows)
+	table, err := with(b.table, rows)
 	if err != nil {
 		return err
 	}
-	b.table, b.Last = table, c.At
-	b.Pieces++
+	b.table = table
 	b.Set += set
 	b.Gone += removed
 	return nil

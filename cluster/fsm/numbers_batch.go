@@ -37,6 +37,16 @@ func AppendNumberRows(dst []byte, rows []trunkgroup.NumberChange) []byte {
 	return dst
 }
 
+// DecodeNumberRows reads what AppendNumberRows wrote, and nothing behind it.
+func DecodeNumberRows(b []byte) ([]trunkgroup.NumberChange, error) {
+	r := read(b)
+	rows := r.numberRows()
+	if !r.End() {
+		return nil, ErrMalformed
+	}
+	return rows, nil
+}
+
 // numberRows reads what AppendNumberRows wrote. There is one encoding for each meaning.
 func (r *reader) numberRows() []trunkgroup.NumberChange {
 	names := []string{""}

@@ -48,9 +48,13 @@ type Numbers struct {
 	// be applied twice.
 	Key string
 	At  time.Time // when it was proposed, by the proposer's clock; milliseconds are kept
-	// Rows are what NumbersChange and NumbersRows change.
+	// Rows are what NumbersChange and NumbersRows change; of NumbersCommit, the last that
+	// changes in the import.
 	Rows []trunkgroup.NumberChange
 }
+
+// IsNumbers reports whether an encoded command is a Numbers.
+func IsNumbers(command []byte) bool { return len(command) > 1 && command[1] == kindNumbers }
 
 // Check implements Command.
 func (c *Numbers) Check() error {
@@ -66,7 +70,7 @@ func (c *Numbers) Check() error {
 		return errors.New("fsm: only a change or the end of an import names generation, edition and key")
 	case c.Step != NumbersRows && c.Piece != 0:
 		return errors.New("fsm: only pieces of an import are counted")
-	case c.Step != NumbersChange && c.Step != NumbersRows && len(c.Rows) > 0:
+	case !changes && c.Step != NumbersRows && len(c.Rows) > 0:
 		return errors.New("fsm: numbers where there are none")
 	case c.Step == NumbersRows && len(c.Rows) == 0:
 		return errors.New("fsm: a piece of an import without numbers")

@@ -44,6 +44,8 @@ type Result struct {
 	// was seen before, and on an error.
 	Changed bool
 	Err     error
+	// Numbers says what changed in the number table; nil when nothing did.
+	Numbers *NumbersDelta
 }
 
 // State is the replicated value. Its methods are not safe for concurrent use; the

@@ -29,6 +29,13 @@ func (r *Reader) Bad() bool { return r.bad }
 // More reports whether something is left to be read.
 func (r *Reader) More() bool { return len(r.b) > 0 }
 
+// Rest takes all that is left. It is not copied.
+func (r *Reader) Rest() []byte {
+	v := r.b
+	r.b = nil
+	return v
+}
+
 // End reports whether all was read without a fault.
 func (r *Reader) End() bool { return !r.bad && len(r.b) == 0 }
 
