@@ -137,10 +137,19 @@ func shares(calls []sim.CallRecord) map[string]int {
 	return n
 }
 
-// TestK06_K20_D1_MethodsOnTheWire: what each method makes of real calls. D1: with hash-caller a
+// invites are how many calls the PBXs got.
+func (c *contest) invites() (n int) {
+	for _, p := range c.pbxs {
+		n += p.Account().Invites
+	}
+	return n
+}
+
+// TestK02_K06_K20_D1_MethodsOnTheWire: what each method makes of real calls. K-02: a
+// call goes to one member and to no other. D1: with hash-caller a
 // caller keeps his PBX; when one dies, its callers alone go elsewhere, to all of the
 // others; when it is back, so are they.
-func TestK06_K20_D1_MethodsOnTheWire(t *testing.T) {
+func TestK02_K06_K20_D1_MethodsOnTheWire(t *testing.T) {
 	c := theArena(t)
 	const one = "+19725550100"
 	for pbx, n := range shares(c.place(t, arenaRoundRobin, 100, one)) {
@@ -156,6 +165,9 @@ func TestK06_K20_D1_MethodsOnTheWire(t *testing.T) {
 	}
 	if n := shares(c.place(t, arenaFailover, 20, one)); n["0"] != 20 {
 		t.Errorf("failover: %v", n)
+	}
+	if n := c.invites(); n != 220 {
+		t.Errorf("220 calls are %d INVITEs at the members", n)
 	}
 	const many = "+19725550100..+19725550159"
 	home := map[string]string{}
