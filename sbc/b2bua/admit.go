@@ -97,11 +97,14 @@ func (c *Call) originUses() []limit.Use {
 }
 
 // memberUses are what an attempt uses: the member and, outbound, its carrier's
-// group.
-func memberUses(m *trunkgroup.Member) []limit.Use {
-	uses := make([]limit.Use, 0, 4)
+// group, and the one in which that stands.
+func memberUses(cand *trunkgroup.Candidate) []limit.Use {
+	uses, m := make([]limit.Use, 0, 6), cand.Member
 	if m.Group.Role == trunkgroup.PSTNProvider {
 		uses = appendUses(uses, limit.Group, m.Group.Name)
+		if cand.Outer != nil {
+			uses = appendUses(uses, limit.Group, cand.Outer.Name)
+		}
 	}
 	return appendUses(uses, limit.Member, m.Key)
 }
@@ -216,7 +219,7 @@ func (c *Call) admitAttempt(t *try) {
 		c.attemptAdmitted(t, nil, true)
 		return
 	}
-	uses := memberUses(t.cand.Member)
+	uses := memberUses(&t.cand)
 	ref := c.s.newBranch()
 	switch c.s.env.Admit(ref, uses) {
 	case limit.Granted:
