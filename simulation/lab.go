@@ -83,6 +83,7 @@ func documentOf(name string) *trunkgroup.Document {
 			acme.Members[i].Priority = i + 1
 		}
 	case docName(3, false):
+		acme.Distribution.Method = trunkgroup.Parallel
 		d.TrunkGroups = append(d.TrunkGroups, trunkgroup.GroupSpec{
 			Name: "charlie-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{"+1214557*"}, Monitoring: monitoring(),
 			Members: []trunkgroup.MemberSpec{{ID: "dal", Site: dallas, Address: "198.51.100.30:5060"}},
