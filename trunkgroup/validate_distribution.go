@@ -45,11 +45,12 @@ func (v *validator) key(path string, d *DistributionSpec) {
 		v.faults.addf(at, "name what of a call is hashed: "+strings.Join(KeyNames(), ", "), "is missing: method %s needs it", d.Method)
 		return
 	case takes:
-		k, _, err := ParseKey(d.Key)
+		k, header, err := ParseKey(d.Key)
 		if err != nil {
 			v.faults.add(at, err.Error(), Suggest(d.Key, KeyNames()))
 			return
 		}
+		v.keyHeader(at, header)
 		key = k
 	case d.Key != "" && key != KeyNone:
 		v.faults.addf(at, "take it out, or use method: hash", "means nothing with method: %s, which has its own", d.Method)
@@ -58,6 +59,16 @@ func (v *validator) key(path string, d *DistributionSpec) {
 	}
 	if d.UserOnly && key != KeyFrom && key != KeyTo {
 		v.faults.add(path+".user_only", "means nothing without a method that hashes From or To", "take it out, or use one, like hash-from")
+	}
+}
+
+// keyHeader checks a header that is a key.
+func (v *validator) keyHeader(path, header string) {
+	for _, own := range ofOneLeg {
+		if strings.EqualFold(header, own) {
+			v.faults.addf(path, "use key: call-id, from, to or auth-user, or a header that callers send alike",
+				"%s is different in each call, or does not cross to the peer site", own)
+		}
 	}
 }
 
