@@ -189,3 +189,31 @@ func TestD01_NestedGroups(t *testing.T) {
 		}
 	}
 }
+
+// What may be chosen for a call changes with the members of a group in the group, with
+// what is hashed, and with who is the last resort.
+func TestRerunOfDistributions(t *testing.T) {
+	ask := func(yield func(string, Query) bool) {
+		yield("a call", Query{Site: "dallas", Source: SourceKey{Source: addrPort("203.0.113.1:5060"), Transport: UDP}, Called: []byte("+12145550100")})
+	}
+	document := func(change func(d *Document)) *Table {
+		d := nestDocument(DistributionSpec{Method: Hash, Key: "from"}, DistributionSpec{}, DistributionSpec{})
+		d.TrunkGroups = append(d.TrunkGroups, GroupSpec{Name: "carrier", Role: PSTNProvider, Sources: []SourceSpec{{IP: "203.0.113.1"}}})
+		if change != nil {
+			change(d)
+		}
+		return compile(t, d)
+	}
+	for name, change := range map[string]func(d *Document){
+		"nothing":     nil,
+		"address":     func(d *Document) { d.TrunkGroups[1].Members[0].Address = "192.0.2.77" },
+		"key":         func(d *Document) { d.TrunkGroups[0].Distribution.Key = "to" },
+		"user only":   func(d *Document) { d.TrunkGroups[0].Distribution.UserOnly = true },
+		"last resort": func(d *Document) { d.TrunkGroups[0].Members[1].LastResort = true },
+		"inner":       func(d *Document) { d.TrunkGroups[2].Distribution.Method = Random },
+	} {
+		if r := Rerun(document(nil), document(change), ask); r.Asked != 1 || (r.Different == 1) != (change != nil) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

@@ -113,7 +113,7 @@ func (r *teller) choice(g *Group, site string) choice {
 		return c
 	}
 	var key, text strings.Builder
-	fmt.Fprintf(&key, "%s %s %s %s", g.Name, g.Method, g.Sessions, g.AffinityHeader)
+	fmt.Fprintf(&key, "%s %s %s %s %s%s %t", g.Name, g.Method, g.Sessions, g.AffinityHeader, g.Key, g.KeyHeader, g.UserOnly)
 	text.WriteString(g.Name)
 	for i, s := range append([]string{site}, r.t.PeerSites(site)...) {
 		var names []string
@@ -121,9 +121,12 @@ func (r *teller) choice(g *Group, site string) choice {
 			if m.Disabled {
 				continue
 			}
-			fmt.Fprintf(&key, " %s/%s=%s%s:%d/%s/%d/%d", s, m.ID, m.Addr, m.FQDN, m.Port, m.Transport, m.Priority, m.Weight)
-			if m.Registration != nil {
+			fmt.Fprintf(&key, " %s/%s=%s%s:%d/%s/%d/%d/%t", s, m.ID, m.Addr, m.FQDN, m.Port, m.Transport, m.Priority, m.Weight, m.LastResort)
+			switch {
+			case m.Registration != nil:
 				key.WriteString(m.Registration.AOR)
+			case m.Nested != nil:
+				key.WriteString(r.choice(m.Nested, s).key)
 			}
 			names = append(names, m.ID)
 		}
@@ -143,12 +146,12 @@ func (s *siteMembers) inOrder(method Method) []*Member {
 	switch {
 	case s == nil:
 		return nil
-	case method == Failover:
-		return s.ranked
+	case method == Failover || method == CallLoad || method == HashMod:
+		return s.ranked // the document's order says who is first
 	}
 	list := slices.Clone(s.ranked)
 	slices.SortFunc(list, func(a, b *Member) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.tier(b), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
