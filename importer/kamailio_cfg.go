@@ -13,7 +13,7 @@ const maxSelections = 10_000
 // are selected.
 func (k *kamailio) config(in Input) error {
 	tokens := lexConfig(string(in.Text))
-	for i := 0; i < len(tokens); i++ {
+	for i := range tokens {
 		if tokens[i].quoted || i+1 >= len(tokens) || tokens[i+1].text != "(" {
 			continue
 		}

@@ -7,24 +7,18 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// The algorithms of Kamailio's dispatcher (K-20).
+// The algorithms of Kamailio's dispatcher that need more than their method (K-20).
 const (
-	dsCallID      = 0
-	dsFrom        = 1
-	dsTo          = 2
-	dsRequestUser = 3
-	dsRoundRobin  = 4
-	dsAuthUser    = 5
-	dsRandom      = 6
-	dsVariable    = 7
-	dsSerial      = 8
-	dsWeight      = 9
-	dsCallLoad    = 10
-	dsRelative    = 11
-	dsParallel    = 12
-	dsLatency     = 13
-	dsEven        = 14
-	dsOverload    = 64
+	dsRoundRobin = 4
+	dsVariable   = 7
+	dsSerial     = 8
+	dsWeight     = 9
+	dsCallLoad   = 10
+	dsRelative   = 11
+	dsParallel   = 12
+	dsLatency    = 13
+	dsEven       = 14
+	dsOverload   = 64
 )
 
 // method writes the distribution of a group for an algorithm of Kamailio's.
@@ -39,48 +33,28 @@ func (k *kamailio) method(g *trunkgroup.GroupSpec, at place, algorithm int, rows
 		}
 		k.Report.adapted(at, item, g.Name+": method "+m.String(), why)
 	}
-	const redistribution = "when a far end is out its share goes to all others by weight; Kamailio gives it to the next entry"
-	switch algorithm {
-	case dsCallID:
-		k.hash(g, at, item, trunkgroup.HashCallID, "call-id")
-	case dsFrom:
-		k.hash(g, at, item, trunkgroup.HashFrom, "from")
-	case dsTo:
-		k.hash(g, at, item, trunkgroup.HashTo, "to")
-	case dsRequestUser:
-		k.hash(g, at, item, trunkgroup.HashRequestUser, "request-user")
-	case dsAuthUser:
-		k.hash(g, at, item, trunkgroup.HashAuthUser, "auth-user")
-	case dsVariable:
-		k.variable(g, at, item)
-	case dsRoundRobin:
-		became(trunkgroup.RoundRobin, "")
-	case dsRandom:
-		became(trunkgroup.Random, "")
-	case dsSerial:
-		became(trunkgroup.Failover, "")
-	case dsWeight:
-		became(trunkgroup.Weighted, redistribution)
-	case dsCallLoad:
-		became(trunkgroup.CallLoad, "")
-	case dsRelative:
-		became(trunkgroup.RelativeWeight, "")
-	case dsParallel:
-		k.parallel(g, at, item)
-	case dsLatency:
-		became(trunkgroup.Latency, "a far end that answers slowly goes behind the others of its priority and never changes it")
-	case dsEven:
-		if evenPriorities(rows) {
-			became(trunkgroup.RoundRobin, "")
-		} else {
-			became(trunkgroup.Failover, "")
-		}
-	case dsOverload:
-		d.Method = trunkgroup.RoundRobin
-		k.Report.lost(at, item, "takes turns, without overload control (RFC 7339)", "bound the far ends by limits.calls and limits.cps")
-	default:
+	m, known := trunkgroup.MethodOf("kamailio", algorithm)
+	switch {
+	case !known:
 		d.Method = trunkgroup.Failover
 		k.Report.lost(at, item, "is no algorithm: Kamailio takes the first entry, and so does method failover", "choose a method")
+	case algorithm == dsVariable:
+		k.variable(g, at, item)
+	case m >= trunkgroup.HashCallID && m <= trunkgroup.HashAuthUser:
+		k.hash(g, at, item, m, strings.TrimPrefix(m.String(), "hash-"))
+	case algorithm == dsParallel:
+		k.parallel(g, at, item)
+	case algorithm == dsWeight:
+		became(m, "when a far end is out its share goes to all others by weight; Kamailio gives it to the next entry")
+	case algorithm == dsLatency:
+		became(m, "a far end that answers slowly goes behind the others of its priority and never changes it")
+	case algorithm == dsEven && !evenPriorities(rows):
+		became(trunkgroup.Failover, "")
+	case algorithm == dsOverload:
+		d.Method = m
+		k.Report.lost(at, item, "takes turns, without overload control (RFC 7339)", "bound the far ends by limits.calls and limits.cps")
+	default:
+		became(m, "")
 	}
 }
 

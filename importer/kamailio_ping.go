@@ -72,7 +72,7 @@ func meaningOf(name string) (meaning, bool) {
 func ofSets(name string) bool {
 	switch name {
 	case "flags", "use_default", "hash_pvar", "ds_ping_interval", "ds_ping_method", "ds_ping_fr_timer", "fr_timer", "ds_probing_mode",
-		"ds_probing_threshold", "ds_probing_threshhold", "ds_inactive_threshold", "ds_ping_reply_codes", "ds_dns_mode":
+		"ds_probing_threshold", "ds_inactive_threshold", "ds_ping_reply_codes", "ds_dns_mode":
 		return true
 	}
 	return false
@@ -129,7 +129,7 @@ func (k *kamailio) monitoring(g *trunkgroup.GroupSpec, rows []destination) trunk
 		k.Report.adapted(at, item, g.Name+": monitoring", fmt.Sprintf("all members are probed always, with ds_probing_mode=%d only some", mode))
 	}
 	k.probeTimeout(g, &s)
-	s.DownAfter = threshold(k.number("ds_probing_threshold", k.number("ds_probing_threshhold", 1)))
+	s.DownAfter = threshold(k.number("ds_probing_threshold", 1))
 	s.UpAfter = threshold(k.number("ds_inactive_threshold", 1))
 	if p := k.params["ds_ping_reply_codes"]; p.value != "" {
 		s.GoodCodes = k.replyCodes(p, g)

@@ -22,7 +22,11 @@ func (k *kamailio) group(set int, rows []destination) {
 	k.from[g.Name] = at
 	k.method(&g, at, algorithm, rows)
 	k.attempts(&g, set, at)
-	k.comment(g.Name, fmt.Sprintf("Set %d of Kamailio's dispatcher, algorithm %d, in the order in which Kamailio holds it.", set, algorithm))
+	order := "in the order in which Kamailio holds it"
+	if g.Distribution.Method == trunkgroup.HashMod {
+		order = "in the order of its list: hash-mod turns it round as Kamailio does"
+	}
+	k.comment(g.Name, fmt.Sprintf("Set %d of Kamailio's dispatcher, algorithm %d, %s.", set, algorithm, order))
 	ids := names{}
 	index := make(map[string]int)
 	var kept []destination
@@ -48,6 +52,9 @@ func (k *kamailio) group(set int, rows []destination) {
 		k.tiers(&g, kept, algorithm)
 		g.Monitoring = k.monitoring(&g, kept)
 		k.states(&g, kept)
+	}
+	if g.Distribution.Method == trunkgroup.HashMod {
+		slices.Reverse(g.Members)
 	}
 	k.addGroup(g)
 }
@@ -203,7 +210,7 @@ func (k *kamailio) weights(g *trunkgroup.GroupSpec, rows []destination, algorith
 
 // routes makes a route plan of each call of ds_select_routes.
 func (k *kamailio) routes() {
-	taken := names{}
+	taken := map[string]bool{}
 	for _, c := range k.chains {
 		plan := trunkgroup.RoutePlanSpec{Name: "routes", Routes: []trunkgroup.RouteSpec{{Prefix: "*"}}}
 		for _, set := range c.sets {

@@ -45,15 +45,21 @@ func nameOf(text, fallback string) string {
 	return fmt.Sprintf("%.*s-%08x", maxName-9, name, h.Sum32())
 }
 
-// names hands out each name once.
-type names map[string]bool
+// names hands out each name once, and remembers how often it was asked for.
+type names map[string]int
 
 func (n names) pick(name string) string {
-	pick := name
-	for i := 2; n[pick]; i++ {
-		suffix := fmt.Sprintf("-%d", i)
-		pick = fmt.Sprintf("%.*s%s", maxName-len(suffix), name, suffix)
+	for pick := name; ; {
+		n[name]++
+		if n[name] > 1 {
+			suffix := fmt.Sprintf("-%d", n[name])
+			pick = fmt.Sprintf("%.*s%s", maxName-len(suffix), name, suffix)
+		}
+		if pick == name || n[pick] == 0 {
+			if pick != name {
+				n[pick] = 1
+			}
+			return pick
+		}
 	}
-	n[pick] = true
-	return pick
 }

@@ -52,7 +52,7 @@ type routr struct {
 	patterns   map[string]string          // labels of Numbers by their number
 	networks   map[string]string          // groups of sources by network
 	taken      names                      // of groups
-	customers  names                      // of customers
+	customers  map[string]bool            // of customers
 	phones     map[string]*phones         // by customer
 	registered map[string]bool            // addresses of record
 	users      map[string]map[string]bool // users by realm
@@ -76,7 +76,7 @@ func Routr(inputs []Input, o RoutrOptions) (*Result, error) {
 	r := &routr{
 		Result: newResult(o.Target), o: o, byKind: map[string][]*resource{}, seen: map[string]bool{}, acls: map[string]trunkgroup.ACLSpec{},
 		secrets: map[string]secret{}, trunks: map[string]string{}, numbers: map[string]*did{}, reached: map[string][]*did{},
-		domains: map[string]*routrDomain{}, networks: map[string]string{}, patterns: map[string]string{}, taken: names{}, customers: names{},
+		domains: map[string]*routrDomain{}, networks: map[string]string{}, patterns: map[string]string{}, taken: names{}, customers: map[string]bool{},
 		phones: map[string]*phones{}, registered: map[string]bool{}, users: map[string]map[string]bool{},
 	}
 	for _, in := range inputs {

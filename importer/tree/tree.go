@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of one text. Aliases count as often as they stand.
+// Bounds of one document beside its size: what aliases may make of it, in nodes,
+// and how deep it may be.
 const (
-	maxNodes = 4_000_000
-	maxDepth = 64
+	maxAliased = 100_000
+	maxDepth   = 64
 )
 
 // Node is a part of a text: a mapping, a list, or a scalar. Its methods may be
@@ -43,8 +45,8 @@ func Parse(text []byte) ([]*Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
-		left := maxNodes
-		n, err := build(&root, 0, &left)
+		b := builder{left: maxAliased}
+		n, err := b.build(&root, 0, false)
 		if err != nil {
 			return nil, err
 		}
@@ -54,18 +56,26 @@ func Parse(text []byte) ([]*Node, error) {
 	}
 }
 
-func build(y *yaml.Node, depth int, left *int) (*Node, error) {
-	if *left--; *left < 0 || depth > maxDepth {
-		return nil, fmt.Errorf("line %d: too deep, or too much", y.Line)
+// builder makes nodes of what the YAML library read.
+type builder struct {
+	left int // nodes that aliases may still make
+}
+
+func (b *builder) build(y *yaml.Node, depth int, aliased bool) (*Node, error) {
+	if aliased {
+		b.left--
+	}
+	if b.left < 0 || depth > maxDepth {
+		return nil, fmt.Errorf("line %d: too deep, or too much by aliases", y.Line)
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
-		return build(y.Alias, depth+1, left)
+		return b.build(y.Alias, depth+1, true)
 	case yaml.DocumentNode:
 		if len(y.Content) == 0 {
 			return nil, nil
 		}
-		return build(y.Content[0], depth, left)
+		return b.build(y.Content[0], depth, aliased)
 	}
 	n := &Node{Line: y.Line, kind: y.Kind, value: y.Value, null: y.Kind == yaml.ScalarNode && y.Tag == "!!null"}
 	if n.null {
@@ -76,7 +86,7 @@ func build(y *yaml.Node, depth int, left *int) (*Node, error) {
 			n.keys = append(n.keys, c.Value)
 			continue
 		}
-		child, err := build(c, depth+1, left)
+		child, err := b.build(c, depth+1, aliased)
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +111,8 @@ func (n *Node) key(name string) *Node {
 	if n == nil || n.kind != yaml.MappingNode {
 		return nil
 	}
-	for i := len(n.keys) - 1; i >= 0; i-- {
-		if n.keys[i] == name {
+	for i, key := range slices.Backward(n.keys) {
+		if key == name {
 			return n.items[i]
 		}
 	}
