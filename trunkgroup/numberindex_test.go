@@ -2,9 +2,7 @@ package trunkgroup
 
 import (
 	"errors"
-	"fmt"
 	"iter"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -188,51 +186,5 @@ func TestNumberIndexManyNumbers(t *testing.T) {
 	}
 	if owner, by, ok := x.Lookup([]byte("+19000001050")); !ok || owner != 1 {
 		t.Errorf("range: %d by %s, %t", owner, by, ok)
-	}
-}
-
-func BenchmarkMatchNumber(b *testing.B) {
-	sizes := []int{1000, 1000000, 10000000}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, n := range sizes {
-		x, err := BuildNumbers(manyNumbers(n))
-		if err != nil {
-			b.Fatal(err)
-		}
-		called := make([][]byte, 1<<14)
-		for i := range called {
-			called[i] = []byte(numberOf(int(uint64(i) * hashMultiplier >> 40 % uint64(n))).String())
-		}
-		slices.SortFunc(called, func(a, c []byte) int { return int(a[9]) - int(c[9]) })
-		b.Run(fmt.Sprintf("exact-%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, _, ok := x.Lookup(called[i&(len(called)-1)]); !ok {
-					b.Fatal("not found")
-				}
-			}
-		})
-		miss := []byte("+18000501234")
-		b.Run(fmt.Sprintf("prefix-%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				x.Lookup(miss)
-			}
-		})
-	}
-}
-
-func BenchmarkBuildNumbers(b *testing.B) {
-	n := 10000000
-	if testing.Short() {
-		n = 100000
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := BuildNumbers(manyNumbers(n)); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
 
 // numberMap is a sorted map from numbers to values, for very many numbers. It
 // is immutable: with makes a new one that shares all leaves and branches in
@@ -15,31 +18,29 @@ type numberMap[V any] struct {
 // numberBranch is a run of leaves, none of them empty.
 type numberBranch[V any] struct {
 	firsts []number // first key of each leaf
-	leaves []numberLeaf[V]
+	leaves []*numberLeaf[V]
 }
 
-// numberLeaf is a run of entries in two arrays, so that a search touches keys
-// alone.
+// numberLeaf is a run of entries. A lookup in a large map waits for memory and
+// for nothing else: keys are in the 32 bits by which they differ from the first
+// one, and apart from the values, so that a search sees few cache lines.
 type numberLeaf[V any] struct {
-	keys   []number
-	values []V
+	keys   [leafMax]uint32 // beyond the first key; unused ones are noKey
+	values [leafMax]V
+	size   uint32
 }
 
 const (
-	leafMax   = 256 // entries of a leaf
-	branchMax = 128 // leaves of a branch
+	leafMax   = 63  // entries of a leaf: 508 octets with values of four
+	branchMax = 256 // leaves of a branch
+	// leafSpan is how far the keys of a leaf are apart at most.
+	leafSpan = math.MaxUint32 - 1
+	noKey    = math.MaxUint32
 )
-
-// numberEdit puts a value under a key, or takes the key out.
-type numberEdit[V any] struct {
-	key   number
-	value V
-	gone  bool
-}
 
 // lastAtMost returns the index of the last of the sorted keys that is not above
 // n, or -1.
-func lastAtMost(keys []number, n number) int {
+func lastAtMost[K number | uint32](keys []K, n K) int {
 	low, high := 0, len(keys)
 	for low < high {
 		middle := int(uint(low+high) >> 1)
@@ -52,6 +53,12 @@ func lastAtMost(keys []number, n number) int {
 	return low - 1
 }
 
+// last returns the index of the last entry whose key is not above n, which is
+// not below the first key.
+func (l *numberLeaf[V]) last(first, n number) int {
+	return lastAtMost(l.keys[:], uint32(min(n-first, leafSpan)))
+}
+
 // floor returns the last entry whose key is not above n.
 func (m *numberMap[V]) floor(n number) (key number, value V, ok bool) {
 	i := lastAtMost(m.firsts, n)
@@ -59,9 +66,10 @@ func (m *numberMap[V]) floor(n number) (key number, value V, ok bool) {
 		return 0, value, false
 	}
 	b := m.branches[i]
-	leaf := &b.leaves[lastAtMost(b.firsts, n)]
-	i = lastAtMost(leaf.keys, n)
-	return leaf.keys[i], leaf.values[i], true
+	i = lastAtMost(b.firsts, n)
+	first, leaf := b.firsts[i], b.leaves[i]
+	i = leaf.last(first, n)
+	return first + number(leaf.keys[i]), leaf.values[i], true
 }
 
 // get returns the value of a key.
@@ -76,23 +84,17 @@ func (m *numberMap[V]) from(n number) iter.Seq2[number, V] {
 		for i := max(lastAtMost(m.firsts, n), 0); i < len(m.branches); i++ {
 			b := m.branches[i]
 			for j := max(lastAtMost(b.firsts, n), 0); j < len(b.leaves); j++ {
-				if !b.leaves[j].yieldFrom(n, yield) {
-					return
+				first, leaf := b.firsts[j], b.leaves[j]
+				at := 0
+				if first < n {
+					at = leaf.last(first, n-1) + 1
+				}
+				for ; at < int(leaf.size); at++ {
+					if !yield(first+number(leaf.keys[at]), leaf.values[at]) {
+						return
+					}
 				}
 			}
 		}
 	}
-}
-
-func (l *numberLeaf[V]) yieldFrom(n number, yield func(number, V) bool) bool {
-	i := max(lastAtMost(l.keys, n), 0)
-	if l.keys[i] < n {
-		i++
-	}
-	for ; i < len(l.keys); i++ {
-		if !yield(l.keys[i], l.values[i]) {
-			return false
-		}
-	}
-	return true
 }

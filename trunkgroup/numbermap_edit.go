@@ -1,102 +1,97 @@
 package trunkgroup
 
+import "sort"
+
+// numberEdit puts a value under a key, or takes the key out.
+type numberEdit[V any] struct {
+	key   number
+	value V
+	gone  bool
+}
+
 // with returns the map after the edits, which are sorted by key and have each
 // key once.
 func (m *numberMap[V]) with(edits []numberEdit[V]) numberMap[V] {
 	if len(edits) == 0 {
 		return *m
 	}
-	var next numberMapWriter[V]
+	w := numberMapWriter[V]{numberMap: numberMap[V]{size: m.size}}
 	if len(m.branches) == 0 {
-		(&numberLeaf[V]{}).edit(edits, &next)
+		(*numberLeaf[V])(nil).edit(0, edits, &w)
 	}
 	for i, b := range m.branches {
 		mine := edits
 		if i+1 < len(m.branches) {
-			mine = edits[:editsBelow(edits, m.firsts[i+1])]
+			mine = editsBelow(edits, m.firsts[i+1])
 		}
 		edits = edits[len(mine):]
 		if len(mine) == 0 {
-			next.branch(b)
-			continue
+			w.branch(b)
+		} else {
+			b.edit(mine, &w)
 		}
-		b.edit(mine, &next)
 	}
-	next.cut()
-	next.size += m.size
-	return next.numberMap
+	return w.done()
 }
 
-// editsBelow returns how many edits have keys below n.
-func editsBelow[V any](edits []numberEdit[V], n number) int {
-	low, high := 0, len(edits)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if edits[middle].key < n {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
+// editsBelow returns the edits of keys below n.
+func editsBelow[V any](edits []numberEdit[V], n number) []numberEdit[V] {
+	return edits[:sort.Search(len(edits), func(i int) bool { return edits[i].key >= n })]
 }
 
 // edit writes the branch after the edits.
-func (b *numberBranch[V]) edit(edits []numberEdit[V], next *numberMapWriter[V]) {
-	for i := range b.leaves {
+func (b *numberBranch[V]) edit(edits []numberEdit[V], w *numberMapWriter[V]) {
+	for i, leaf := range b.leaves {
 		mine := edits
 		if i+1 < len(b.leaves) {
-			mine = edits[:editsBelow(edits, b.firsts[i+1])]
+			mine = editsBelow(edits, b.firsts[i+1])
 		}
 		edits = edits[len(mine):]
 		if len(mine) == 0 {
-			next.leaf(b.leaves[i])
-			continue
+			w.leaf(b.firsts[i], leaf)
+		} else {
+			leaf.edit(b.firsts[i], mine, w)
 		}
-		b.leaves[i].edit(mine, next)
 	}
 }
 
 // edit writes the leaf after the edits, in parts of equal size when it is more
-// than one now.
-func (l *numberLeaf[V]) edit(edits []numberEdit[V], next *numberMapWriter[V]) {
-	count := len(l.keys)
+// than one now. A nil leaf is empty.
+func (l *numberLeaf[V]) edit(first number, edits []numberEdit[V], w *numberMapWriter[V]) {
+	size := 0
+	if l != nil {
+		size = int(l.size)
+	}
+	key := func(at int) number { return first + number(l.keys[at]) }
+	count := size
 	for i := range edits {
-		at := lastAtMost(l.keys, edits[i].key)
-		switch exists := at >= 0 && l.keys[at] == edits[i].key; {
+		exists := size > 0 && edits[i].key >= first && key(l.last(first, edits[i].key)) == edits[i].key
+		switch {
 		case exists && edits[i].gone:
 			count--
 		case !exists && !edits[i].gone:
 			count++
 		}
 	}
-	next.size += count - len(l.keys)
-	parts := (count + leafMax - 1) / leafMax
+	parts := max((count+leafMax-1)/leafMax, 1)
+	w.part = (count + parts - 1) / parts
+	w.size -= size
 	at := 0
-	for ; parts > 0; parts-- {
-		size := (count + parts - 1) / parts
-		count -= size
-		part := numberLeaf[V]{make([]number, 0, size), make([]V, 0, size)}
-		for len(part.keys) < size {
-			at, edits = l.merge(at, edits, &part)
+	for len(edits) > 0 {
+		e := &edits[0]
+		for ; at < size && key(at) < e.key; at++ {
+			w.put(key(at), l.values[at])
 		}
-		next.leaf(part)
+		if at < size && key(at) == e.key {
+			at++
+		}
+		if !e.gone {
+			w.put(e.key, e.value)
+		}
+		edits = edits[1:]
 	}
-}
-
-// merge appends the next entry of the leaf or of the edits, and returns what is
-// left of both.
-func (l *numberLeaf[V]) merge(at int, edits []numberEdit[V], part *numberLeaf[V]) (int, []numberEdit[V]) {
-	if len(edits) == 0 || at < len(l.keys) && l.keys[at] < edits[0].key {
-		part.keys, part.values = append(part.keys, l.keys[at]), append(part.values, l.values[at])
-		return at + 1, edits
+	for ; at < size; at++ {
+		w.put(key(at), l.values[at])
 	}
-	e := &edits[0]
-	if at < len(l.keys) && l.keys[at] == e.key {
-		at++
-	}
-	if !e.gone {
-		part.keys, part.values = append(part.keys, e.key), append(part.values, e.value)
-	}
-	return at, edits[1:]
+	w.flush()
 }

@@ -1,6 +1,7 @@
 package trunkgroup
 
 import (
+	"cmp"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -18,19 +19,26 @@ func (m *numberMap[V]) check(t *testing.T) {
 			t.Fatalf("branch %d of %d has %d leaves from %d", i, len(m.branches), len(b.leaves), b.firsts[0])
 		}
 		for j, l := range b.leaves {
-			if len(l.keys) == 0 || len(l.keys) > leafMax || len(l.values) != len(l.keys) || b.firsts[j] != l.keys[0] {
-				t.Fatalf("leaf %d of branch %d has %d keys", j, i, len(l.keys))
+			first := b.firsts[j]
+			if l.size == 0 || l.size > leafMax || l.keys[0] != 0 {
+				t.Fatalf("leaf %d of branch %d has %d keys", j, i, l.size)
 			}
-			if j > 0 && len(l.keys)+len(b.leaves[j-1].keys) <= leafMax/2 {
+			if j > 0 && b.leaves[j-1].joins(b.firsts[j-1], first, l) {
 				t.Fatalf("leaves %d and %d of branch %d are small", j-1, j, i)
 			}
-			for _, n := range l.keys {
-				if n <= last {
+			for at, key := range l.keys {
+				if at >= int(l.size) {
+					if key != noKey {
+						t.Fatalf("leaf %d of branch %d has a key behind its end", j, i)
+					}
+					continue
+				}
+				if n := first + number(key); n <= last {
 					t.Fatalf("%d stands after %d", n, last)
 				}
-				last = n
+				last = first + number(key)
 			}
-			size += len(l.keys)
+			size += int(l.size)
 		}
 	}
 	if size != m.size {
@@ -41,20 +49,28 @@ func (m *numberMap[V]) check(t *testing.T) {
 // A map of many leaves and branches equals a Go map under random changes, and
 // the maps before the change stay as they were.
 func TestNumberMapEqualsAModel(t *testing.T) {
+	// The keys of a leaf are at most 2^32 apart: with the second stride few fit
+	// into one, with the third one alone.
+	for _, stride := range []number{1, 1 << 27, 1 << 33} {
+		testNumberMap(t, stride)
+	}
+}
+
+func testNumberMap(t *testing.T, stride number) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var m numberMap[uint32]
 	model := make(map[number]uint32)
 	sizes := []int{1, 3, 200, 2000, 60000}
-	for step := range 120 {
+	for step := range 80 {
 		edits := make(map[number]numberEdit[uint32])
 		gone := step%10 >= 6 // six steps of growth, four of loss
 		middle, spread := number(1+r.IntN(400000)), 1+r.IntN(200000)
 		for range sizes[r.IntN(len(sizes))] {
-			n := middle + number(r.IntN(spread))
+			n := stride * (middle + number(r.IntN(spread)))
 			edits[n] = numberEdit[uint32]{n, r.Uint32(), gone != (r.IntN(10) == 0)}
 		}
 		before, was := m, len(model)
-		m = m.with(slices.SortedFunc(maps.Values(edits), func(a, b numberEdit[uint32]) int { return int(a.key) - int(b.key) }))
+		m = m.with(slices.SortedFunc(maps.Values(edits), func(a, b numberEdit[uint32]) int { return cmp.Compare(a.key, b.key) }))
 		for n, e := range edits {
 			if e.gone {
 				delete(model, n)
@@ -74,7 +90,7 @@ func TestNumberMapEqualsAModel(t *testing.T) {
 		}
 	}
 	for range 10000 {
-		n := number(r.IntN(700000))
+		n := stride*number(r.IntN(700000)) + number(r.IntN(2))
 		for key := range m.from(n) {
 			if _, ok := model[n]; key < n || ok && key != n {
 				t.Fatalf("from %d comes %d", n, key)
@@ -89,10 +105,10 @@ func TestNumberMapEqualsAModel(t *testing.T) {
 
 // Taking out all but a few numbers gives the memory of the others back.
 func TestNumberMapShrinks(t *testing.T) {
-	var w numberMapWriter[uint32]
+	w := numberMapWriter[uint32]{part: leafMax}
 	const n = 200000
 	for i := range number(n) {
-		w.append(i+1, 0)
+		w.put(i+1, 0)
 	}
 	m := w.done()
 	m.check(t)
@@ -106,7 +122,7 @@ func TestNumberMapShrinks(t *testing.T) {
 	for _, b := range m.branches {
 		leaves += len(b.leaves)
 	}
-	if m.size != n/1000 || leaves > 10 {
+	if m.size != n/1000 || leaves > 30 {
 		t.Errorf("%d entries in %d leaves and %d branches", m.size, leaves, len(m.branches))
 	}
 }

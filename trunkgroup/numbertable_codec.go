@@ -166,7 +166,7 @@ func (r *numberReader) number(v uint64) number {
 }
 
 func (r *numberReader) exact(t *NumberTable) numberMap[uint32] {
-	var w numberMapWriter[uint32]
+	w := numberMapWriter[uint32]{part: leafMax}
 	var before number
 	for range r.count(2) {
 		n := r.number(uint64(before) + r.varint())
@@ -175,7 +175,7 @@ func (r *numberReader) exact(t *NumberTable) numberMap[uint32] {
 			r.bad = true
 			break
 		}
-		w.append(n, owner)
+		w.put(n, owner)
 		before = n
 	}
 	return w.done()
@@ -196,7 +196,7 @@ func (r *numberReader) prefixes(t *NumberTable) prefixIndex {
 }
 
 func (r *numberReader) ranges(t *NumberTable) numberMap[rangeEnd] {
-	var w numberMapWriter[rangeEnd]
+	w := numberMapWriter[rangeEnd]{part: leafMax}
 	var low, before number // before is the high end of the range before
 	for range r.count(3) {
 		low = r.number(uint64(low) + r.varint())
@@ -206,7 +206,7 @@ func (r *numberReader) ranges(t *NumberTable) numberMap[rangeEnd] {
 			r.bad = true
 			break
 		}
-		w.append(low, rangeEnd{high, owner})
+		w.put(low, rangeEnd{high, owner})
 		before = high
 	}
 	return w.done()
