@@ -55,7 +55,7 @@ func TestD02_K06_TurnsOfSeveralNodesAreEven(t *testing.T) {
 			n := make([]int, members)
 			const nodes, calls = 4, 2500
 			for node := range uint64(nodes) {
-				for turn := range uint64(calls + node*7) {
+				for turn := range calls + node*7 {
 					n[Plan(nil, g, "dallas", v, Draw{Turn: turn + node*1_000_003})[0].Member.Index]++
 				}
 			}

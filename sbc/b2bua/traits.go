@@ -1,6 +1,8 @@
 package b2bua
 
 import (
+	"bytes"
+
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -60,12 +62,16 @@ func (k *keyed) takeOver(origin *geo.Keys) {
 func (k *keyed) HeaderValue(name string) []byte { return valueOf(k.msg, name) }
 
 // appendCallerE164 appends the caller's number as his group writes numbers; one that
-// cannot be read so is left as it came.
+// cannot be read so is left as it came. Nobody's is appended for an anonymous caller
+// (RFC 3323 4.1): such calls have nothing in common.
 func (c *Call) appendCallerE164(dst []byte) []byte {
 	from := addressOf(c.msg.Header(sip.From))
 	policy := &trunkgroup.Numbering{}
 	if c.ingress != nil {
 		policy = &c.ingress.Numbering
+	}
+	if string(from.Host) == "anonymous.invalid" || bytes.EqualFold(from.User, []byte("anonymous")) {
+		return dst
 	}
 	begin := len(dst)
 	dst, err := number.AppendE164(dst, policy, from.User)

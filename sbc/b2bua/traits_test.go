@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -83,5 +84,31 @@ func TestDEC07_K03_HandedOverCallsHashAsAtTheirOrigin(t *testing.T) {
 func TestHandedKeysAreBounded(t *testing.T) {
 	if bounded(make([]byte, maxKey)) == "" || bounded(make([]byte, maxKey+1)) != "" {
 		t.Error("the bound is maxKey")
+	}
+}
+
+// An anonymous caller has no number that would bring all such calls to one member.
+func TestAnonymousCallersHaveNoKey(t *testing.T) {
+	for _, from := range []string{"<sip:anonymous@anonymous.invalid>;tag=1", "\"Anonymous\" <sip:Anonymous@192.0.2.10>;tag=1"} {
+		w := newWorldOf(t, "dal-1", "dallas", hashed(trunkgroup.DistributionSpec{Method: trunkgroup.HashCaller}))
+		text := invite{body: offer}.String()
+		begin := strings.Index(text, "From: ")
+		end := begin + strings.Index(text[begin:], "\r\n")
+		w.from(carrierAddr, text[:begin]+"From: "+from+text[end:])
+		if got := onlyCall(t, w).traits().Caller; len(got) != 0 {
+			t.Errorf("%s: %q", from, got)
+		}
+	}
+}
+
+// BenchmarkTraits is what the traits of a call cost where a distribution goes by them.
+func BenchmarkTraits(b *testing.B) {
+	w := newWorldOf(b, "dal-1", "dallas", hashed(trunkgroup.DistributionSpec{Method: trunkgroup.HashFrom}))
+	w.from(carrierAddr, invite{body: offer}.String())
+	for c := range w.s.calls {
+		b.ReportAllocs()
+		for b.Loop() {
+			c.traits()
+		}
 	}
 }
