@@ -29,6 +29,7 @@ func newDesk(a *App, build string) (*desk, error) {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts = d
 		backend.Bans = d
+		backend.Numbers = d
 		backend.Registrations = d
 		d.orders = newOrders(a, d.carryOut)
 		a.node.OnFrame(orderFrame, orderFrame, d.orders.frame)

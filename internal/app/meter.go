@@ -20,6 +20,8 @@ type meter struct {
 	sip     *metrics.SIP // what shards report as events
 	handles atomic.Pointer[metrics.Handles]
 	last    atomic.Pointer[trunkgroup.Table]
+	// imports of numbers that were asked of this node, and those that were refused
+	imports, refusedImports atomic.Uint64
 	// emergencies watches how many emergency calls the trunks make.
 	emergencies emergencies
 }
@@ -65,6 +67,7 @@ func sources(a *App) metrics.Sources {
 		s.Losses = func() metrics.Losses {
 			return metrics.Losses{QueueFull: a.server.Dropped(), Surge: a.server.Surged(), Panics: a.server.Panics()}
 		}
+		s.Numbers = func() metrics.Numbers { return numberMetrics(a) }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.Quality = a.quality.metrics
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}

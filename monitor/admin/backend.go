@@ -26,6 +26,7 @@ type Backend struct {
 	Accounts      Accounts
 	Bans          Bans
 	Frauds        Frauds
+	Numbers       Numbers
 	Drain         Drainer
 	Keys          Keys
 	Explain       Explainer

@@ -57,6 +57,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerAccounts(api, mux)
 	s.registerBans(api, mux)
 	s.registerFrauds(api, mux)
+	s.registerNumbers(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)
 	} else {

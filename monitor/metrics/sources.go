@@ -21,6 +21,7 @@ type Sources struct {
 	Registrations func() Registrations
 	Accounts      func() []Account
 	Fraud         func() []Fraud
+	Numbers       func() Numbers
 	Quality       func() []Quality
 	Losses        func() Losses
 	Soft          func() Soft
@@ -145,6 +146,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Losses != nil {
 		p.losses(c.s.Losses())
+	}
+	if c.s.Numbers != nil {
+		p.numbers(c.s.Numbers())
 	}
 	if c.s.Fraud != nil {
 		p.fraud(c.s.Fraud())
