@@ -1,18 +1,11 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"net/netip"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
-	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -98,80 +91,4 @@ func (d *desk) Calls(ctx context.Context, limit int) (admin.CallList, error) {
 		})
 	}
 	return list, nil
-}
-
-// Explain implements admin.Explainer: it asks the functions that calls use.
-func (d *desk) Explain(_ context.Context, q admin.Question) (trunkgroup.Explanation, error) {
-	var zero trunkgroup.Explanation
-	board := d.app.watch.monitor.Board()
-	if board == nil {
-		return zero, fmt.Errorf("%w: no configuration in force", admin.ErrUnavailable)
-	}
-	query := trunkgroup.Query{
-		Site: cmp.Or(q.Site, d.app.cfg.Site), Realm: cmp.Or(q.Realm, realmOf(board.Table, q.Called), d.app.cfg.SIP.Realm), Username: q.Username, Called: []byte(q.Called),
-		NumberPolicy: number.Policy(),
-	}
-	query.Affinity, query.Sticks = q.Affinity, d.app.sticks
-	if sites := board.Table.Sites(); !slices.Contains(sites, query.Site) {
-		return zero, fmt.Errorf("%w: the document has no site %q, it has %s", admin.ErrNotFound, query.Site, strings.Join(sites, ", "))
-	}
-	query.Source.Transport = trunkgroup.UDP
-	var err error
-	if q.Transport != "" {
-		if query.Source.Transport, err = trunkgroup.ParseTransport(q.Transport); err != nil {
-			return zero, fmt.Errorf("%w: %w", admin.ErrInvalid, err)
-		}
-	}
-	for _, f := range []struct {
-		text string
-		to   *netip.AddrPort
-	}{{q.Source, &query.Source.Source}, {q.Local, &query.Source.Local}} {
-		if f.text == "" {
-			continue
-		}
-		if *f.to, err = netip.ParseAddrPort(f.text); err != nil {
-			return zero, fmt.Errorf("%w: %q is not ip:port", admin.ErrInvalid, f.text)
-		}
-	}
-	e := trunkgroup.Explain(board.Table, board.View, query)
-	d.annotate(&e, board, query.Site, q.Username != "")
-	return e, nil
-}
-
-// annotate adds what the table and the view do not hold: which bound of the caller's customer is passed
-// (proven: it has shown a digest), why a member is in its state, and which
-// peer site has no node that could be asked.
-func (d *desk) annotate(e *trunkgroup.Explanation, board *verdict.Board, site string, proven bool) {
-	d.bounds(e, board.Table, proven)
-	for i := range e.Order {
-		line := &e.Order[i]
-		m := board.Table.Member(line.Group + "/" + line.Member)
-		if m == nil || line.Dialable {
-			continue
-		}
-		if m.Registration != nil {
-			if line.Why = d.app.regs.why(m.Registration.AOR, line.Contact, line.Cause); line.Why != "" {
-				continue
-			}
-		}
-		s := &board.Members[m.Index]
-		line.Why = s.Reason
-		if !s.Since.IsZero() {
-			line.Why += ", since " + s.Since.UTC().Format(time.RFC3339)
-		}
-	}
-	if len(e.Order) == 0 || site != d.app.cfg.Site {
-		return // whom the nodes of another site reach is for them to say
-	}
-	st := d.app.node.Status()
-	witness := map[string]bool{}
-	for _, m := range st.Members {
-		witness[m.Name] = m.Meta.Witness
-	}
-	for _, peer := range board.Table.PeerSites(site) {
-		up := func(p interconnect.Peer) bool { return p.Site == peer && p.Up && !witness[p.Name] }
-		if !slices.ContainsFunc(st.Peers, up) {
-			e.Steps = append(e.Steps, trunkgroup.Step{Name: "hand-off", Text: "no node of " + peer + " can be reached: a hand-off would fail"})
-		}
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // Backend is what the API shows and changes. A nil part takes its routes away: a witness has no members and no calls, and says so.
@@ -66,12 +64,6 @@ type Config interface {
 // Calls knows the calls of this node.
 type Calls interface {
 	Calls(ctx context.Context, limit int) (CallList, error)
-}
-
-// Explainer says what would be decided for a call.
-type Explainer interface {
-	// Explain errors: ErrInvalid for a question that makes no sense.
-	Explain(ctx context.Context, q Question) (trunkgroup.Explanation, error)
 }
 
 // Errors that a Backend returns, wrapped or not. Anything else is shown as an internal error, whose text goes to the log only.

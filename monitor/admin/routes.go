@@ -71,11 +71,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	} else {
 		mux.HandleFunc("/v1/calls", absent)
 	}
-	if b.Explain != nil {
-		huma.Register(api, operation(http.MethodGet, "/v1/explain", "explain", "What would be decided for a call", http.StatusUnprocessableEntity), s.explain)
-	} else {
-		mux.HandleFunc("/v1/explain", absent)
-	}
+	s.registerExplain(api, mux)
 }
 
 // absent answers for what only a node with calls has.
@@ -174,27 +170,6 @@ type callsInput struct {
 func (s *Server) calls(ctx context.Context, in *callsInput) (*reply[CallList], error) {
 	return answer(ctx, s, func(ctx context.Context) (CallList, error) {
 		return s.cfg.Backend.Calls.Calls(ctx, in.Limit)
-	})
-}
-
-// explainInput is the request of explain.
-type explainInput struct {
-	Called    string `query:"called" required:"true" maxLength:"256" doc:"Number or user of the Request-URI, or an address of record, sip:user@host."`
-	Source    string `query:"source" maxLength:"64" doc:"ip:port of the caller."`
-	Transport string `query:"transport" enum:"udp,tcp,tls" default:"udp"`
-	Local     string `query:"local" maxLength:"64" doc:"ip:port of ours that received it."`
-	Site      string `query:"site" maxLength:"128"`
-	Username  string `query:"username" maxLength:"256" doc:"Digest user, taken as proven."`
-	Realm     string `query:"realm" maxLength:"256"`
-	Affinity  string `query:"affinity" maxLength:"256" doc:"Value of the header that keeps calls together."`
-}
-
-func (s *Server) explain(ctx context.Context, in *explainInput) (*reply[Explanation], error) {
-	return answer(ctx, s, func(ctx context.Context) (Explanation, error) {
-		return s.cfg.Backend.Explain.Explain(ctx, Question{
-			Site: in.Site, Source: in.Source, Transport: in.Transport, Local: in.Local, Realm: in.Realm, Username: in.Username, Called: in.Called,
-			Affinity: in.Affinity,
-		})
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -192,7 +193,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if want := (Question{Source: "192.0.2.1:5060", Transport: "tls", Called: "+12145550100"}); asked != want {
+	if want := (Question{Source: "192.0.2.1:5060", Transport: "tls", Called: "+12145550100"}); !reflect.DeepEqual(asked, want) {
 		t.Errorf("asked %+v", asked)
 	}
 	if _, header, _ := c.do("GET", "/v1/config", ""); header.Get("ETag") != `"7"` {

@@ -2,8 +2,6 @@ package admin
 
 import (
 	"time"
-
-	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // Check is one line of /livez and /readyz.
@@ -172,18 +170,3 @@ type CallList struct {
 	Transactions int    `json:"transactions"`
 	Calls        []Call `json:"calls" doc:"At most as many as were asked for."`
 }
-
-// Question is what GET /v1/explain asks.
-type Question struct {
-	Site      string // empty: the asked node's
-	Source    string // ip:port
-	Transport string // udp, tcp, tls; empty: udp
-	Local     string // ip:port that received it; empty: any
-	Realm     string
-	Username  string
-	Called    string // number or user of the Request-URI, or a whole address of record
-	Affinity  string // value of the group's session_affinity_header; empty: the call has none
-}
-
-// Explanation is the answer of GET /v1/explain.
-type Explanation = trunkgroup.Explanation
