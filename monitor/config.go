@@ -55,6 +55,9 @@ type Config struct {
 	KnobFile string
 	// OnKnobsKept is told when the words cannot be written to KnobFile, and with nil when they are there again. Optional.
 	OnKnobsKept func(error)
+	// OnKnob gets the words that came from other nodes, and with what became of them those that ended here. It is called with the monitor
+	// locked and must not call it. Optional.
+	OnKnob func(k verdict.Knob, what string)
 	// KnobLife is how long such a word holds. Default 24 h (DEC-25).
 	KnobLife time.Duration
 	// PanicShare is DEC-12's panic_share. Default 0.9.
@@ -87,6 +90,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Resolve == nil {
 		c.Resolve = func(*trunkgroup.Member) []netip.AddrPort { return nil }
+	}
+	if c.OnKnob == nil {
+		c.OnKnob = func(verdict.Knob, string) {}
 	}
 	if c.KnobLife <= 0 {
 		c.KnobLife = verdict.KnobLife

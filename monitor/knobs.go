@@ -17,6 +17,7 @@ import (
 func (m *Monitor) expireKnobs(now time.Time) {
 	for _, subject := range m.knobs.Expire(now) {
 		m.cfg.Logger.Warn("an operator's word has expired", "about", subject)
+		m.cfg.OnKnob(verdict.Knob{Member: subject}, "expired")
 		m.tellProber(subject, trunkgroup.AdminUp)
 		m.unsaved = true
 		m.poke()

@@ -58,6 +58,7 @@ func (m *Monitor) receiveKnob(payload []byte) error {
 	if m.knobs.Merge(now, knob) {
 		m.cfg.Logger.Info("an operator's word came from another node", "about", knob.Member, "state", knob.State.String(), "weight", knob.Weight,
 			"author", knob.Author, "reason", knob.Reason, "said_on", knob.Node)
+		m.cfg.OnKnob(knob, "")
 		m.unsaved = true
 		m.tellProber(knob.Member, knob.State)
 		m.lift(now, &knob)

@@ -15,6 +15,7 @@ func (m *Monitor) release(u prober.Update) {
 	}
 	knob = m.knobs.Set(u.At, member, trunkgroup.AdminUp, knob.Author, "answers probes again", m.cfg.Node, m.cfg.KnobLife)
 	m.cfg.Logger.Info("an operator's word has done its work", "about", member, "said", trunkgroup.AdminInactive.String(), "reason", u.Health.Reason())
+	m.cfg.OnKnob(knob, "answers probes again")
 	m.unsaved = true
 	m.cfg.Publish(KnobPrefix+member, knob.Append(nil, u.At))
 	m.poke()

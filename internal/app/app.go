@@ -10,6 +10,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/cluster"
 	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/monitor/audit"
 	"github.com/tandem-sbc/tandem/monitor/recent"
 	"github.com/tandem-sbc/tandem/sbc"
 )
@@ -35,6 +36,7 @@ type App struct {
 	sessions *callSessions // nil on a witness
 	quality  *callQuality  // nil on a witness
 	recent   *recent.Ring  // what the last calls asked
+	audit    *audit.Log    // who changed what
 	started  time.Time
 
 	failed   chan error // why the process must end, at most one
@@ -73,6 +75,10 @@ func New(ctx context.Context, cfg *config.Config, build string, log *slog.Logger
 // point: records before calls, the table before the sockets are read.
 func (a *App) build(ctx context.Context, build string) error {
 	var err error
+	if a.audit, err = openAudit(a); err != nil {
+		return err
+	}
+	a.onStop("audit trail", a.audit.Stop)
 	if a.keys, err = newKeeper(a); err != nil {
 		return err
 	}
@@ -177,6 +183,7 @@ func (a *App) Start() error {
 	a.keys.start()
 	a.desk.start()
 	a.node.SetState(cluster.StateReady)
+	a.audit.Add(audit.Entry{Via: "self", Verb: "node started", Subject: a.cfg.Name, Detail: fmt.Sprintf("boot %d", a.node.Boot()), Outcome: audit.Done})
 	a.log.Info("node started", "boot", a.node.Boot(), "witness", a.cfg.Witness)
 	return nil
 }

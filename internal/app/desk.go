@@ -24,7 +24,7 @@ type desk struct {
 func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
 	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Rescue: d, Metrics: a.watch.meter.all.Handler()}
-	backend.Keys = d
+	backend.Keys, backend.Audit = d, d
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts = d
@@ -36,7 +36,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),
-		Probes: a.cfg.Admin.Metrics, Version: build, Backend: backend, Logger: a.log.With("component", "admin"),
+		Probes: a.cfg.Admin.Metrics, Version: build, Backend: backend, Audit: a.audited, Logger: a.log.With("component", "admin"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("app: %w", err)

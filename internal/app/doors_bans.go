@@ -140,6 +140,7 @@ func (d *doors) look(key string, why soft.Reason) {
 		d.judge.Banned(b)
 		d.mu.Unlock()
 		closed := d.enforce(b)
+		d.app.auditBan(&b)
 		d.log.Debug("a ban of another node is in force", "prefix", key, "made_at", b.Node, "reason", b.Reason, "connections_closed", closed)
 	case why == soft.Deleted:
 		d.pardon(p) // somebody lifted it

@@ -13,6 +13,7 @@ import (
 	"github.com/tandem-sbc/tandem/cluster/keyring"
 	"github.com/tandem-sbc/tandem/cluster/pki"
 	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/monitor/audit"
 	"github.com/tandem-sbc/tandem/sbc"
 )
 
@@ -301,6 +302,7 @@ func (k *keeper) adopt(next *trust) error {
 		for _, id := range next.keys.IDs() {
 			common = common || old.keys.Has(id)
 		}
+		k.app.audit.Add(audit.Entry{Via: "self", Verb: "cluster keys changed", Detail: "uses " + next.keys.Primary().String(), Outcome: audit.Done})
 		k.log.Info("cluster keys changed", "uses", next.keys.Primary().String(), "holds", fmt.Sprint(next.keys.IDs()))
 		if !common {
 			k.log.Warn("none of the cluster keys is one of those before: nodes that have not changed yet are out until they have")

@@ -182,7 +182,9 @@ func (o *orders) asked(from string, id uint64, body []byte) {
 	}
 	what.Via = from // whatever it says itself
 	o.working.Go(func() {
-		reply(answerOf(o.carry(what)))
+		answer := answerOf(o.carry(what))
+		o.app.auditOrder(&what, &answer)
+		reply(answer)
 		<-o.slots
 	})
 }

@@ -90,7 +90,7 @@ func newWatch(a *App, build string) (*watch, error) {
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
 		Carriers: w.carriers, Lapsed: w.lapsed, Bars: a.quality.Bar, OnUp: a.quality.up, Registry: a.regs.index, Sessions: a.sessions,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
-		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept,
+		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept, OnKnob: a.auditKnob,
 		Logger: a.log.With("component", "monitor"),
 	})
 	if err != nil {
@@ -145,6 +145,8 @@ func (w *watch) stop(ctx context.Context) error {
 func (w *watch) table(t *trunkgroup.Table) {
 	w.names.Watch(dnsTargets(t))
 	w.monitor.SetTable(t) // the board comes by board
+	current, _ := w.app.node.Current()
+	w.app.auditTable(t.Version(), current)
 	w.app.log.Info("configuration in force", "revision", t.Version().Revision, "generation", t.Version().Generation,
 		"groups", len(t.Groups()), "members", len(t.Members()))
 }

@@ -26,6 +26,7 @@ type Backend struct {
 	Frauds        Frauds
 	Numbers       Numbers
 	Drain         Drainer
+	Audit         Auditor
 	Keys          Keys
 	Explain       Explainer
 	Metrics       http.Handler // GET /metrics

@@ -40,6 +40,7 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 
 // problem words an error of the backend. Errors that nobody named stay in the log.
 func (s *Server) problem(ctx context.Context, err error) error {
+	note(ctx).Problem = err.Error()
 	if faults, ok := errors.AsType[trunkgroup.Faults](err); ok {
 		p := newProblem(http.StatusUnprocessableEntity, fmt.Sprintf("the document has %d faults", len(faults)), "each fault names its remedy")
 		for _, f := range faults {

@@ -64,6 +64,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		mux.HandleFunc("/v1/knobs", absent)
 		mux.HandleFunc("/v1/sites/", absent)
 	}
+	s.registerAudit(api)
 	s.registerDrain(api)
 	s.registerKeys(api)
 	if b.Calls != nil {
@@ -175,5 +176,7 @@ func (s *Server) calls(ctx context.Context, in *callsInput) (*reply[CallList], e
 
 // audit logs a change that somebody asks for.
 func (s *Server) audit(ctx context.Context, what, author string, args ...any) {
+	n := note(ctx)
+	n.What, n.Author, n.Args = what, author, args
 	s.cfg.Logger.InfoContext(ctx, "admin request", append([]any{"change", what, "author", author}, args...)...)
 }

@@ -32,7 +32,9 @@ type Settings struct {
 	// Version of the program, for the API's description.
 	Version string
 	Backend Backend
-	Logger  *slog.Logger
+	// Audit gets each change that was asked for, with what became of it. Optional.
+	Audit  func(Audited)
+	Logger *slog.Logger
 }
 
 // maxConns bounds the open connections of each listener.
@@ -65,7 +67,7 @@ func New(cfg Settings) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
-	s.add(l, s.guard(mux))
+	s.add(l, s.guard(s.audited(mux)))
 	if cfg.Probes.IsValid() {
 		l, err := net.Listen("tcp", cfg.Probes.String())
 		if err != nil {
