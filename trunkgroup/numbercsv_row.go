@@ -91,18 +91,18 @@ func (c *csvReader) row() (NumberChange, bool) {
 	if !c.named && len(c.fields) > 2 {
 		return c.refuse(fmt.Sprintf("the line has %d columns", len(c.fields)), "write number,group or name the columns in the first line")
 	}
-	text := c.field(c.number)
-	p, err := ParsePattern(text)
+	p, err := parseCSVPattern(c.field(c.number))
 	if err != nil {
+		text := string(c.field(c.number))
 		return c.refuse(csvProblem(text, err), csvRemedy(text))
 	}
 	name := c.field(c.group)
-	if name == "" {
-		name = c.Group
+	if len(name) == 0 {
+		name = []byte(c.Group)
 	}
 	g := c.groupOf(name)
 	switch {
-	case !g.ok && name == "":
+	case !g.ok && len(name) == 0:
 		return c.refuse(fmt.Sprintf("%s has no group", p), g.remedy)
 	case !g.ok:
 		return c.refuse(fmt.Sprintf("%s is for group %.70q, which cannot have numbers", p, name), g.remedy)
@@ -117,7 +117,7 @@ func (c *csvReader) row() (NumberChange, bool) {
 		}
 		return c.refuse(fmt.Sprintf("%s stands on line %d for %s", p, before, c.groupName(place)), "keep the number in one group")
 	}
-	if name == "-" {
+	if string(name) == "-" {
 		c.sum.Removed++
 		return NumberChange{Pattern: p}, true
 	}
@@ -130,10 +130,11 @@ func (c *csvReader) row() (NumberChange, bool) {
 
 // groupOf returns a group by its name; "-" is one too. What cannot be a name is
 // not kept.
-func (c *csvReader) groupOf(name string) csvGroup {
-	if g, ok := c.groups[name]; ok {
+func (c *csvReader) groupOf(text []byte) csvGroup {
+	if g, ok := c.groups[string(text)]; ok {
 		return g
 	}
+	name := string(text)
 	g := csvGroup{place: uint32(len(c.names)), ok: true}
 	switch {
 	case name == "":
@@ -157,9 +158,17 @@ func (c *csvReader) groupName(place uint32) string {
 	return "removal"
 }
 
-func (c *csvReader) field(i int) string {
+func (c *csvReader) field(i int) []byte {
 	if i < 0 || i >= len(c.fields) {
-		return ""
+		return nil
 	}
-	return string(c.fields[i])
+	return c.fields[i]
+}
+
+// parseCSVPattern is ParsePattern, which most often reads an exact number.
+func parseCSVPattern(text []byte) (Pattern, error) {
+	if n, ok := pack(text); ok && !n.local() {
+		return Pattern{Exact, n, n}, nil
+	}
+	return ParsePattern(string(text))
 }

@@ -15,8 +15,7 @@ func readCSV(o NumberCSV, text string) (changes []string, sum NumberCSVSum, faul
 		changes = append(changes, strings.TrimSpace(c.Pattern.String()+" "+c.Group))
 		return nil
 	})
-	var list Faults
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[Faults](err); ok {
 		for _, f := range list {
 			faults = append(faults, f.String())
 		}

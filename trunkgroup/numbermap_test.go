@@ -61,7 +61,11 @@ func testNumberMap(t *testing.T, stride number) {
 	var m numberMap[uint32]
 	model := make(map[number]uint32)
 	sizes := []int{1, 3, 200, 2000, 60000}
-	for step := range 80 {
+	steps := 80
+	if testing.Short() {
+		steps = 30
+	}
+	for step := range steps {
 		edits := make(map[number]numberEdit[uint32])
 		gone := step%10 >= 6 // six steps of growth, four of loss
 		middle, spread := number(1+r.IntN(400000)), 1+r.IntN(200000)

@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // tableGroups are the groups of a number table. A group's place is its owner
 // number in the set; a place without rows is free.
@@ -23,9 +26,7 @@ func (g *tableGroups) ownPlaces() {
 		return
 	}
 	places := make(map[string]uint32, len(g.places)+1)
-	for name, place := range g.places {
-		places[name] = place
-	}
+	maps.Copy(places, g.places)
 	g.places, g.own = places, true
 	g.names, g.sums = slices.Clone(g.names), slices.Clone(g.sums)
 }

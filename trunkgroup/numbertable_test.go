@@ -69,8 +69,7 @@ func TestNumberTableRefuses(t *testing.T) {
 		"the same beginning": {mustPattern(t, "+1000..+1001"), "a"},
 	} {
 		_, err := base.With([]NumberChange{good, bad})
-		var fault *NumberChangeError
-		if !errors.As(err, &fault) || fault.Index != 1 || fault.Remedy == "" {
+		if fault, ok := errors.AsType[*NumberChangeError](err); !ok || fault.Index != 1 || fault.Remedy == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -198,8 +197,7 @@ func TestNumberTableEqualsAModel(t *testing.T) {
 			}
 			would := model.with(changes)
 			next, err := table.With(changes)
-			var fault *NumberChangeError
-			if errors.As(err, &fault) {
+			if fault, ok := errors.AsType[*NumberChangeError](err); ok {
 				if c := changes[fault.Index]; c.Group == "" || !would.overlap(c.Pattern) {
 					t.Fatalf("change %d of %v is refused: %v", fault.Index, changes, err)
 				}

@@ -10,8 +10,8 @@ import (
 // Bounds of regular expressions. A number that nobody owns by a pattern is
 // compared with each expression, so there are few of them, and each is small.
 const (
-	maxExpressions       = 100 // of a document
-	maxExpressionLength  = 200 // octets
+	maxExpressions       = 100  // of a document
+	maxExpressionLength  = 200  // octets
 	maxExpressionSize    = 1000 // instructions
 	maxExpressionStates  = 300
 	expressionMark       = "/"
