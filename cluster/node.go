@@ -56,6 +56,7 @@ type Node struct {
 	offering  atomic.Bool   // the initial document is being proposed
 	// condensing: a snapshot is being taken.
 	condensing   atomic.Bool
+	turn         turn
 	numbersLower time.Time // see watchNumbers
 
 	lowerSince time.Time // see watchVersion

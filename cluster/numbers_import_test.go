@@ -278,11 +278,9 @@ func TestNumberDisk(t *testing.T) {
 		d.journalOctets = compactOctets
 		change("+3 a")
 		change("+3 -")
+		d.background.Wait() // what is being written is nobody else's
 		check()
-		d.background.Wait()
 	}
-	d.background.Wait()
-	check()
 	files, err := d.list()
 	if must(t, err); len(files.bases) != 2 || len(files.journals) > 4 {
 		t.Errorf("files: %+v", files)

@@ -84,6 +84,7 @@ func (n *Node) apply(ctx context.Context, command []byte) answer {
 	if err != nil {
 		return answer{verdict: verdictRefused, message: err.Error()}
 	}
+	n.turn.wait(ctx, c)
 	timeout := serveTimeout
 	if at, ok := ctx.Deadline(); ok {
 		timeout = max(min(timeout, time.Until(at)), time.Millisecond)
@@ -99,6 +100,7 @@ func (n *Node) apply(ctx context.Context, command []byte) answer {
 	if !ok {
 		return answer{verdict: verdictRefused, message: "cluster: unexpected response of the state machine"}
 	}
+	n.turn.note(c, result.Err)
 	var conflict *fsm.ConflictError
 	var edition *fsm.EditionError
 	switch {
