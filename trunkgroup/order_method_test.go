@@ -212,6 +212,7 @@ func TestK20_CallLoad(t *testing.T) {
 			}
 		}
 	}
+	v.Sessions = counts{"pool/m0": 900, "pool/m1": 4, "pool/m2": 901, "pool/m3": 900}
 	if got := plan(Draw{Unbounded: true}); got != "m1 m0 m3 m2" {
 		t.Errorf("a call without limits: %s", got)
 	}
