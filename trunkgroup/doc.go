@@ -13,6 +13,8 @@
 //	Validate  every fault at once, with its path and a remedy
 //	Compile   an immutable Table with its indexes: called numbers, sources,
 //	          credentials, route plans
+//	NumberTable  called numbers beside the document: very many, each change of
+//	          which shares all that did not change; Table.WithNumbers
 //	View      the live facts beside a Table: states, addresses, panic
 //	Plan      the whole try-order of one group in one site, for one call
 //	Explain   the same functions, with every step told in words

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -308,4 +309,45 @@ func FuzzDecodeNumberTable(f *testing.F) {
 			t.Fatalf("a change of a decoded table: %v", err)
 		}
 	})
+}
+
+// Tables are read while later ones are made of them.
+func TestNumberTableWhileItIsRead(t *testing.T) {
+	table := numberTable(t, "+1*", "a", "+20..+29", "b")
+	rows := []NumberChange{}
+	for i := range 3000 {
+		rows = append(rows, NumberChange{mustPattern(t, fmt.Sprintf("+3%05d", i)), "c"})
+	}
+	table, err := table.With(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := table.Checksum()
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 20 {
+				n := 0
+				for p, group := range table.All() {
+					if got, ok := table.Get(p); !ok || got != group {
+						t.Errorf("%s is of %q", p, got)
+					}
+					n++
+				}
+				if n != table.Len() || table.Checksum() != want {
+					t.Errorf("%d of %d patterns", n, table.Len())
+				}
+			}
+		})
+	}
+	for i, last := 0, table; i < 2000; i++ {
+		c := rows[i]
+		if c.Group = []string{"", "d", fmt.Sprint("g", i)}[i%3]; i%5 == 0 {
+			last = table // from the one that is being read
+		}
+		if last, err = last.With([]NumberChange{c, {mustPattern(t, fmt.Sprintf("+4%d*", i)), "e"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	readers.Wait()
 }
