@@ -43,6 +43,9 @@ func TestDEC06_AttemptsOfAnotherVersion(t *testing.T) {
 		{"1;definitive;more", true, 0},
 		{" 1;exhausted , a;b;c;503;d;7;x;and;more", true, 1},
 		{"1;exhausted,a;b;c;0;dx;7;", true, 1},
+		{"1;exhausted,a;b;c;503;d;7;x;3", true, 1},
+		{"1;exhausted,a;b;c;503;d;7;x;65536", true, 1},
+		{"1;exhausted,a;b;c;503;d;7;x;-1", true, 1},
 		{"", false, 0},
 		{"2;exhausted", false, 0},
 		{"1;perhaps", false, 0},
@@ -75,6 +78,7 @@ func TestAttemptsRoundTrip(t *testing.T) {
 				Cause: rapid.String().Draw(t, "cause"), Site: rapid.String().Draw(t, "site"),
 				Group: rapid.String().Draw(t, "group"), Member: rapid.String().Draw(t, "member"),
 				Dialed: rapid.Bool().Draw(t, "dialed"), Progress: rapid.Bool().Draw(t, "progress"), Final: rapid.Bool().Draw(t, "final"),
+				Fork:    uint16(rapid.SampledFrom([]int{0, 0, 1, 7, 65535}).Draw(t, "fork")),
 				Elapsed: time.Duration(rapid.IntRange(0, 1<<31).Draw(t, "ms")) * time.Millisecond,
 			})
 		}
@@ -91,6 +95,7 @@ func TestAttemptsRoundTrip(t *testing.T) {
 func FuzzParseAttempts(f *testing.F) {
 	f.Add([]byte("1;exhausted,ashburn;acme-in;pbx-3;503;dpf;118;,ashburn;acme-in;pbx-4;408;d;4000;no_response"))
 	f.Add([]byte("1;definitive"))
+	f.Add([]byte("1;exhausted,a;b;c;503;dpf;7;;1,a;b;d;0;d;7;answered_elsewhere;1,a;b;e;408;d;7;x;65536"))
 	f.Add([]byte("1;exhausted,a%0d;b;c;503;d;7;x;more"))
 	f.Fuzz(func(t *testing.T, v []byte) {
 		attempts, definitive, err := ParseAttempts(v)

@@ -102,11 +102,9 @@ func (s *Sequence) met(t *Target) {
 	s.each(t, func(_ *Group, used *tally) { used.until = time.Time{} })
 }
 
-// setup is when the setup time of a group ends that has attempts in flight, zero for never.
+// setup is when the setup time of a group ends of which something is in flight, zero for never. A fork is
+// of one group.
 func (s *Sequence) setup() (at time.Time) {
-	if len(s.live) == 0 {
-		return at
-	}
 	s.each(s.target(s.live[0]), func(_ *Group, used *tally) { at = earlier(at, used.until) })
 	return at
 }

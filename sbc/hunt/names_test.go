@@ -23,6 +23,20 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Targets without groups follow the defaults of one (S-035).
+func TestNoGroups(t *testing.T) {
+	cfg, now := fourTargets(), time.Unix(0, 0)
+	cfg.Groups = nil
+	s := New(cfg, now)
+	s.Start(now)
+	if got := s.Final(now, 0, 503); len(got) != 1 || got[0].Kind != Dial {
+		t.Errorf("a 503 caused %v", got)
+	}
+	if got := s.Final(now, 1, 404); len(got) != 1 || got[0].Kind != Forward {
+		t.Errorf("a 404 caused %v", got)
+	}
+}
+
 // Events before the start and a second start do nothing; a caller may give up even then.
 func TestNothingBeforeTheStart(t *testing.T) {
 	now := time.Unix(0, 0)
