@@ -17,7 +17,7 @@ func byShare(tier []slot, v *View, turn uint64) {
 		s.rank = v.share(s.member) / unit
 		total += s.rank
 	}
-	for places := 0; len(tier) > 1 && places < exact; places++ {
+	for places := 0; turn > 0 && len(tier) > 1 && places < exact; places++ { // turn 0 leaves all as it is
 		mark := spread(turn%total, total)
 		at := 0
 		for mark >= tier[at].rank {
