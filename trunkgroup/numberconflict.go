@@ -14,32 +14,33 @@ const maxNumberConflicts = 100
 // both give to different groups; and ranges of both that overlap without one
 // being inside the other. At most about a hundred faults are told.
 //
-// It reads all numbers of the document. Where there is a compiled Table, its
-// method of the same name costs less.
+// It reads all numbers of the document, of which the compiled Table spares most:
+// see its method of the same name.
 func (d *Document) NumberConflicts(n *NumberTable) Faults {
-	index, err := BuildNumbers(d.patterns())
-	if err != nil {
-		index = &NumberIndex{} // Validate tells what is wrong
+	c := newConflicts(d, n)
+	if n != nil {
+		for p, owner := range d.patterns() {
+			if !eachOverlap(p, uint32(owner), &n.set, c.overlap) {
+				break
+			}
+		}
 	}
-	return numberConflicts(d, &index.set, n)
+	return c.faults
 }
 
 // NumberConflicts is Document.NumberConflicts of the table's document. Its cost
 // grows with the smaller of both: few changes are checked against many numbers
 // of a document at once.
 func (t *Table) NumberConflicts(n *NumberTable) Faults {
-	return numberConflicts(t.document, &t.numbers.set, n)
-}
-
-func numberConflicts(d *Document, set *numberSet, n *NumberTable) Faults {
-	c := conflicts{document: d, table: n}
-	c.groups()
-	switch {
-	case n == nil:
-	case set.len() <= n.set.len():
-		eachOverlap(set, &n.set, c.overlap)
-	default:
-		eachOverlap(&n.set, set, func(p Pattern, a uint32, q Pattern, b uint32) bool { return c.overlap(q, b, p, a) })
+	c := newConflicts(t.document, n)
+	if set := &t.numbers.set; n != nil && set.len() <= n.set.len() {
+		set.after(Pattern{}, func(p Pattern, owner uint32) bool { return eachOverlap(p, owner, &n.set, c.overlap) })
+	} else if n != nil {
+		n.set.after(Pattern{}, func(p Pattern, owner uint32) bool {
+			return eachOverlap(p, owner, set, func(row Pattern, rowOwner uint32, p Pattern, owner uint32) bool {
+				return c.overlap(p, owner, row, rowOwner)
+			})
+		})
 	}
 	return c.faults
 }
@@ -49,6 +50,13 @@ type conflicts struct {
 	faults   Faults
 	document *Document
 	table    *NumberTable
+}
+
+// newConflicts has the faults of groups already.
+func newConflicts(d *Document, n *NumberTable) *conflicts {
+	c := &conflicts{document: d, table: n}
+	c.groups()
+	return c
 }
 
 // groups looks for rows that own nothing.
@@ -101,29 +109,28 @@ func (c *conflicts) overlap(p Pattern, owner uint32, q Pattern, row uint32) bool
 	return true
 }
 
-// eachOverlap yields the patterns of a and b that are equal, and ranges of both
-// that overlap without one being inside the other. Its cost grows with a.
-func eachOverlap(a, b *numberSet, yield func(p Pattern, ownerA uint32, q Pattern, ownerB uint32) bool) {
-	a.after(Pattern{}, func(p Pattern, owner uint32) bool {
-		if other, ok := b.get(p); ok {
-			return yield(p, owner, p, other)
-		}
-		if p.Kind != Range {
-			return true
-		}
-		low, end, ok := b.ranges.floor(p.low)
-		if !ok || end.high < p.low {
-			low = p.low
-		}
-		for low, end := range b.ranges.from(low) {
-			if low > p.high {
-				break
-			}
-			inside := low >= p.low && end.high <= p.high || p.low >= low && p.high <= end.high
-			if !inside && !yield(p, owner, Pattern{Range, low, end.high}, end.owner) {
-				return false
-			}
-		}
+// eachOverlap yields the patterns of a set that are equal to p, or a range that
+// overlaps with it without one being inside the other. It returns false when
+// yield does.
+func eachOverlap(p Pattern, owner uint32, set *numberSet, yield func(p Pattern, owner uint32, q Pattern, other uint32) bool) bool {
+	if other, ok := set.get(p); ok {
+		return yield(p, owner, p, other)
+	}
+	if p.Kind != Range {
 		return true
-	})
+	}
+	from, end, ok := set.ranges.floor(p.low)
+	if !ok || end.high < p.low {
+		from = p.low
+	}
+	for low, end := range set.ranges.from(from) {
+		if low > p.high {
+			break
+		}
+		inside := low >= p.low && end.high <= p.high || p.low >= low && p.high <= end.high
+		if !inside && !yield(p, owner, Pattern{Range, low, end.high}, end.owner) {
+			return false
+		}
+	}
+	return true
 }
