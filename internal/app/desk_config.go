@@ -99,7 +99,7 @@ func (d *desk) questions(calls []*recent.Call) iter.Seq2[string, trunkgroup.Quer
 			}
 			q := trunkgroup.Query{
 				Site: c.Site, Realm: cmp.Or(realms[c.Username], d.app.cfg.SIP.Realm), Username: c.Username, Called: []byte(c.Called),
-				Source:    trunkgroup.SourceKey{Local: c.Local, Source: c.Source, Transport: transport},
+				Source:       trunkgroup.SourceKey{Local: c.Local, Source: c.Source, Transport: transport},
 				NumberPolicy: number.Policy(),
 			}
 			name := fmt.Sprintf("%s from %s at %s", c.Called, cmp.Or(c.Username, c.Source.String()), c.At.UTC().Format(time.RFC3339))

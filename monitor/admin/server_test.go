@@ -376,7 +376,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 		slices.Sort(routes)
 		want := []string{
-			"GET /v1/calls", "GET /v1/config", "GET /v1/explain", "GET /v1/members", "GET /v1/nodes", "POST /v1/config",
+			"GET /v1/calls", "GET /v1/config", "GET /v1/explain", "GET /v1/members", "GET /v1/nodes", "POST /v1/config", "POST /v1/explain",
 			"POST /v1/members/{group}/{member}/state", "POST /v1/orders/state",
 		}
 		if witness {
