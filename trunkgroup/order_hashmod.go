@@ -6,9 +6,13 @@ package trunkgroup
 // set in the reverse order of its list.
 func byModulo(tier []slot, all int, hash uint32) {
 	n := uint64(all)
+	first := uint64(hash) % n
 	for i := range tier {
 		at := n - 1 - uint64(tier[i].place)
-		tier[i].rank = (at + n - uint64(hash)%n) % n
+		if at < first {
+			at += n // behind the last comes the first
+		}
+		tier[i].rank = at
 	}
 	byRank(tier)
 }

@@ -45,10 +45,14 @@ func (p *Planner) plan(dst []Candidate, order []slot, g *Group, site string, v *
 // far ends of the others to order.
 func (p *Planner) gather(dst []Candidate, order []slot, g *Group, site string, v *View, d *Draw) ([]Candidate, []slot) {
 	at, panicking := g.sites[site], v.Panic[site]
+	limited := g.Method == CallLoad && !d.Unbounded
 	for i, m := range at.ranked {
-		if m.Nested != nil {
+		switch {
+		case m.Nested != nil:
 			dst, order = p.gatherNested(dst, order, m, at.places[i], site, v, d)
-		} else {
+		case m.Registration == nil && !limited && v.dialable(m, panicking) == "": // most are
+			order = append(order, slot{member: m, standing: at.places[i]})
+		default:
 			dst, order = v.gather(dst, order, m, at.places[i], site, panicking, d)
 		}
 	}
@@ -152,8 +156,9 @@ func appendOrder(dst []Candidate, order []slot, g *Group, v *View) []Candidate {
 			dst = append(dst, Candidate{Member: s.member, Binding: b, Addr: b.Addr, Dialable: true, Outer: outer})
 			continue
 		}
-		for _, addr := range v.Addrs[s.member.Index] {
-			dst = append(dst, Candidate{Member: s.member, Addr: addr, Dialable: true, Outer: outer})
+		addrs := v.Addrs[s.member.Index]
+		for j := range addrs {
+			dst = append(dst, Candidate{Member: s.member, Addr: addrs[j], Dialable: true, Outer: outer})
 		}
 	}
 	return dst
