@@ -110,6 +110,7 @@ func (t *Table) WithNumbers(n *NumberTable) *Table {
 			}
 		}
 	}
+	next.reached = make([]*Group, 0, len(t.reached)+len(next.bulkGroups))
 	for _, g := range t.groups {
 		if rows[g.Index] || len(t.document.TrunkGroups[g.Index].Numbers) > 0 {
 			next.reached = append(next.reached, g)

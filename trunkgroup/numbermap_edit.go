@@ -15,7 +15,9 @@ func (m *numberMap[V]) with(edits []numberEdit[V]) numberMap[V] {
 	if len(edits) == 0 {
 		return *m
 	}
-	w := numberMapWriter[V]{numberMap: numberMap[V]{size: m.size}}
+	var w numberMapWriter[V]
+	w.size = m.size
+	w.firsts, w.branches = make([]number, 0, len(m.firsts)+1), make([]*numberBranch[V], 0, len(m.firsts)+1)
 	if len(m.branches) == 0 {
 		(*numberLeaf[V])(nil).edit(0, edits, &w)
 	}
