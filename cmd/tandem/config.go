@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,13 @@ func (c *cli) readDocument(path string) (*trunkgroup.Document, []byte, error) {
 		return nil, nil, err
 	}
 	doc, err := yamldoc.Decode(path, text)
-	return doc, text, err
+	if err != nil {
+		return nil, text, err
+	}
+	for _, advice := range doc.Advice(time.Now()) {
+		fmt.Fprintf(c.err, "note: %s\n", advice)
+	}
+	return doc, text, nil
 }
 
 // maxInput bounds what read takes, in octets: more than any document or backup.

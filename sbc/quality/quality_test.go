@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -458,5 +459,36 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Judge(start)
+	}
+}
+
+// Shards count while tables, news and judgements come: nothing is lost, nothing is negative.
+func TestD10_CountsFromManyGoroutines(t *testing.T) {
+	w, m := watch(t)
+	same := table(t, document(floor))
+	const shards, calls = 4, 2000
+	var all sync.WaitGroup
+	for range shards {
+		all.Go(func() {
+			for range calls {
+				w.Attempt(start, m, Answered, true)
+				w.Ended(start, m, time.Minute)
+				w.Bar(start, m)
+			}
+		})
+	}
+	for range 100 {
+		w.Judge(start)
+		w.Spread(start, func(string, []byte) error { return nil })
+		if err := w.Heard("p", "carrier/b", nil, start); err != nil {
+			t.Error(err)
+		}
+		w.Use(same)
+		w.Reports(start)
+	}
+	all.Wait()
+	want := trunkgroup.CallTally{Attempts: shards * calls, Answered: shards * calls, Delivered: shards * calls, Ended: shards * calls, Seconds: 60 * shards * calls}
+	if got := w.Reports(start)[0].Tally; got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -19,7 +19,8 @@ type told struct {
 }
 
 // Spread calls tell for each member of which there is something new: what this node
-// tells of it, or nil when nothing is left. What tell does not take is told again.
+// tells of it, or nil when nothing is left. What tell does not take is told again. tell
+// must not call the Watch.
 func (w *Watch) Spread(now time.Time, tell func(member string, value []byte) error) (untold int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
