@@ -9,7 +9,7 @@ import (
 )
 
 func (c *cli) memberCommand() *cobra.Command {
-	return group("member", "Members of trunk groups", c.memberListCommand(), c.memberStateCommand(), c.memberWeightCommand())
+	return group("member", "Members of trunk groups", c.memberListCommand(), c.memberStateCommand(), c.memberWeightCommand(), c.memberAddCommand(), c.memberRemoveCommand())
 }
 
 // memberLine is a member with the name that the other commands take.

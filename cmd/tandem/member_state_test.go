@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -88,4 +89,40 @@ func TestK27_Probing(t *testing.T) {
 	if code, _, errs := tandem(t, "probing", "pause", "--address", address); code != exitUsage || !strings.Contains(errs, "wants a --reason") {
 		t.Errorf("without a reason: code %d, %s", code, errs)
 	}
+}
+
+// K-27: "add, remove".
+func TestK27_AddAndRemove(t *testing.T) {
+	n := &edits{node: &node{}}
+	address := serveBackend(t, "", admin.Backend{Members: n, MemberEdits: n})
+	code, out, errs := tandem(t, append(strings.Fields("member add carrier-a gw-3 --site dallas --to 203.0.113.12:5060 --weight 2 --reason card --author ann"), "--address", address)...)
+	if want := (admin.NewMember{ID: "gw-3", Site: "dallas", Address: "203.0.113.12:5060", Weight: 2, Reason: "card", Author: "ann"}); code != exitOK || n.added != want || !strings.Contains(out, "8") {
+		t.Errorf("code %d, %+v\n%s%s", code, n.added, out, errs)
+	}
+	code, out, errs = tandem(t, append(strings.Fields("member remove carrier-a/gw-3 --author ann"), "--address", address)...)
+	if code != exitOK || n.removed != "carrier-a/gw-3 by ann" {
+		t.Errorf("code %d, %q\n%s%s", code, n.removed, out, errs)
+	}
+	for _, args := range []string{"add carrier-a gw-3 --site dallas", "add carrier-a", "remove carrier-a", "add carrier-a x --to 192.0.2.1:1 --fqdn y"} {
+		if code, _, _ := tandem(t, append(strings.Fields("member "+args), "--address", address)...); code != exitUsage {
+			t.Errorf("member %s: exit code %d", args, code)
+		}
+	}
+}
+
+// edits keeps what was to be edited.
+type edits struct {
+	*node
+	added   admin.NewMember
+	removed string
+}
+
+func (e *edits) AddMember(_ context.Context, _ string, m admin.NewMember) (admin.Applied, error) {
+	e.added = m
+	return admin.Applied{Cluster: "example", Generation: 1, Revision: 8}, nil
+}
+
+func (e *edits) RemoveMember(_ context.Context, group, member string, o admin.MemberRemoval) (admin.Applied, error) {
+	e.removed = group + "/" + member + " by " + o.Author
+	return admin.Applied{Cluster: "example", Generation: 1, Revision: 9}, nil
 }

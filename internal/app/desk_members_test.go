@@ -42,7 +42,9 @@ func TestC05_MemberList(t *testing.T) {
 	if m := b.member("carrier/gw"); m.State != "active" || m.Reason != "not monitored" || m.Direction != "both" || m.Weight != 1 || m.Share != 100 {
 		t.Errorf("%+v", m)
 	}
-	b.wait("a probe", func() bool { return b.member("acme-in/pbx").State == "active" && b.member("acme-in/pbx").LastGood != nil })
+	b.wait("a probe", func() bool {
+		return b.member("acme-in/pbx").State == "active" && b.member("acme-in/pbx").LastGood != nil
+	})
 	m := b.member("acme-in/pbx")
 	if m.LastProbe == nil || m.Since == nil || m.Flaps != 0 || m.LatencyMillis <= 0 || len(m.Targets) != 1 || m.Targets[0].Code != 200 ||
 		m.Targets[0].Latency == nil || m.Targets[0].Latency.Replies == 0 {

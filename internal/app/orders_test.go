@@ -81,7 +81,9 @@ func TestK27_OrdersFromAnyNode(t *testing.T) {
 		t.Errorf("%d, %+v", code, result)
 	}
 	for _, b := range boxes {
-		b.wait("the order about all", func() bool { return b.sees("acme-in/a1", trunkgroup.Disabled) && b.sees("acme-in/d2", trunkgroup.Disabled) })
+		b.wait("the order about all", func() bool {
+			return b.sees("acme-in/a1", trunkgroup.Disabled) && b.sees("acme-in/d2", trunkgroup.Disabled)
+		})
 	}
 	for _, x := range []struct {
 		path, body string

@@ -11,7 +11,9 @@ type Backend struct {
 	Health  Health
 	Nodes   Nodes
 	Members Members
-	Config  Config
+	// MemberEdits adds and removes them.
+	MemberEdits MemberEditor
+	Config      Config
 	// ConfigLog is the history of what Config holds.
 	ConfigLog     ConfigLog
 	Canaries      Canaries

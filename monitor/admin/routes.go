@@ -40,6 +40,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		huma.Register(api, operation(http.MethodPost, "/v1/members/{group}/{member}/state", "set-member-state",
 			"Take a member out, or back in", http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable), s.setState)
 		s.registerMembers(api)
+		s.registerMemberEdits(api)
 	} else {
 		mux.HandleFunc("/v1/members", absent)
 		mux.HandleFunc("/v1/members/", absent)
