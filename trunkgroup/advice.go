@@ -6,10 +6,12 @@ import (
 )
 
 // Advice returns what is no fault of a valid document and still hardly meant, as of
-// a time: groups that nobody can reach while windows of maintenance meet.
+// a time: groups that nobody can reach while windows of maintenance meet, and methods
+// that few calls go by.
 func (d *Document) Advice(now time.Time) (list []Fault) {
 	for i := range d.TrunkGroups {
 		g := &d.TrunkGroups[i]
+		list = append(list, g.distributionAdvice(index("trunk_groups", i))...)
 		at := g.darkness(now)
 		if at.IsZero() {
 			continue

@@ -51,6 +51,9 @@ func TestDistributionFaults(t *testing.T) {
 func TestC11_AffinityWithRoundRobin(t *testing.T) {
 	d := poolDocument(RoundRobin, 1, 1, 1)
 	d.TrunkGroups[0].Distribution.SessionAffinityHeader = "X-Room-Id"
+	if list := d.Advice(epoch); len(list) != 1 || !strings.Contains(list[0].String(), "only calls without X-Room-Id go by round-robin") {
+		t.Errorf("advice: %v", list)
+	}
 	table := compile(t, d)
 	g, v := table.Group("pool"), NewView(table)
 	v.Sessions = counts{"pool/m0": 5, "pool/m1": 3, "pool/m2": 4}
