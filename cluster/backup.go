@@ -192,7 +192,7 @@ func (n *Node) Restore(ctx context.Context, b *Backup, r Restoration) (trunkgrou
 		return v, err
 	}
 	if err := n.restoreNumbers(ctx, b, r); err != nil {
-		return v, fmt.Errorf("cluster: the document is in force, but the numbers of the backup are not: %w", err)
+		return v, fmt.Errorf("%w: %w", ErrNumbersNotRestored, err)
 	}
 	if err := n.recall(ctx, b); err != nil {
 		return v, fmt.Errorf("cluster: the document is in force, but the history of the backup was not taken: %w", err)
@@ -213,6 +213,10 @@ func (n *Node) restoreNumbers(ctx context.Context, b *Backup, r Restoration) err
 	})
 	return err
 }
+
+// ErrNumbersNotRestored is wrapped by the error of Restore when the document of a backup is in
+// force, and its number table is not.
+var ErrNumbersNotRestored = errors.New("cluster: the document is in force, but the numbers of the backup are not")
 
 // recall adds the revisions that only the backup knows to the history, newest first.
 func (n *Node) recall(ctx context.Context, b *Backup) error {

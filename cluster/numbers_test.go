@@ -293,3 +293,32 @@ func TestNumbersOnDiskDamaged(t *testing.T) {
 		t.Errorf("%v, %v", of, err)
 	}
 }
+
+// A backup holds the table, and a restore puts it back with a higher generation, whatever the document
+// and the table became meanwhile.
+func TestDEC14_BackupHoldsNumbers(t *testing.T) {
+	l := newLab(t, "dal-1")
+	m := l.start(l.numbered("dal-1", t.TempDir()))
+	l.propose(m, "acme globex")
+	l.change(m, "+1 acme", "+2 globex")
+	file, info, err := m.Backup()
+	if must(t, err); info.Numbers != 2 || info.Edition != 1 {
+		t.Errorf("%+v", info)
+	}
+	l.change(m, "+1 -", "+2 -", "+3 globex")
+	l.propose(m, "globex")
+	l.change(m, "+4 globex")
+	b, err := m.OpenBackup(file)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err = m.Restore(ctx, b, Restoration{Author: "ann", Reason: "mistake"})
+	must(t, err)
+	s := m.Numbers()
+	if s.Version.Generation != 2 || s.Table.Len() != 2 || owner(m, "+1") != "acme" || owner(m, "+2") != "globex" || owner(m, "+3") != "" {
+		t.Errorf("restored: %v with %d", s.Version, s.Table.Len())
+	}
+	if h := m.NumbersHistory(); h[len(h)-1].Reason != "mistake" {
+		t.Errorf("history: %+v", h)
+	}
+}

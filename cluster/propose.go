@@ -95,7 +95,7 @@ func (n *Node) command(c Change) ([]byte, error) {
 		return nil, &RefusedError{Message: err.Error()}
 	}
 	t, err := n.validate(set.Document, set.Generation)
-	if err == nil {
+	if err == nil && set.Generation == 0 {
 		err = n.joinable(t)
 	}
 	return set.Append(nil), err

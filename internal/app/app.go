@@ -92,6 +92,7 @@ func (a *App) build(ctx context.Context, build string) error {
 	}
 	a.onStop("cluster", node.Stop)
 	node.OnAlarm(a.alarm)
+	node.OnNumbers(a.auditNumbers)
 	if !a.cfg.Witness {
 		a.soft = softState(a)
 		a.doors = newDoors(a)

@@ -112,6 +112,14 @@ func (a *App) auditTable(v trunkgroup.Version, current fsm.Entry) {
 	a.audit.Add(e)
 }
 
+// auditNumbers writes down which number table is in force, and who changed what.
+func (a *App) auditNumbers(r fsm.NumbersRecord) {
+	a.audit.Add(audit.Entry{
+		Via: "self", Author: r.Author, Verb: "numbers in force", Subject: fmt.Sprintf("edition %d.%d", r.Version.Generation, r.Version.Revision),
+		Detail: fmt.Sprintf("%d set, %d removed, %d in the table", r.Set, r.Removed, r.Len), Reason: r.Reason, Outcome: audit.Done,
+	})
+}
+
 // auditBan writes down a ban of an operator that another node has made. Those that
 // nodes make by themselves are as many as there are attackers: the log has them.
 func (a *App) auditBan(b *guard.Ban) {

@@ -78,7 +78,11 @@ func (d *desk) tableOf(e fsm.Entry) (*trunkgroup.Table, error) {
 	if t := d.app.node.Table(); t != nil && t.Version() == e.Version {
 		return t, nil
 	}
-	return Compile(e.Document, e.Version)
+	t, err := Compile(e.Document, e.Version)
+	if err != nil {
+		return nil, err
+	}
+	return t.WithNumbers(d.app.node.Numbers().Table), nil
 }
 
 func documentOf(t *trunkgroup.Table) *trunkgroup.Document {

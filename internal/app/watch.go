@@ -52,6 +52,8 @@ type watch struct {
 	lost    bool       // the network, as the monitor believes; under its lock
 	drained bool       // the site, by an operator; under the monitor's lock
 	telling sync.Mutex // of peers
+	// inForce is the version of the last table; on the goroutine that tells of tables
+	inForce trunkgroup.Version
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
@@ -145,6 +147,10 @@ func (w *watch) stop(ctx context.Context) error {
 func (w *watch) table(t *trunkgroup.Table) {
 	w.names.Watch(dnsTargets(t))
 	w.monitor.SetTable(t) // the board comes by board
+	if t.Version() == w.inForce {
+		return // other numbers beside the same document
+	}
+	w.inForce = t.Version()
 	current, _ := w.app.node.Current()
 	w.app.auditTable(t.Version(), current)
 	w.app.log.Info("configuration in force", "revision", t.Version().Revision, "generation", t.Version().Generation,

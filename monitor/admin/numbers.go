@@ -181,7 +181,7 @@ func (s *Server) listNumbers(ctx context.Context, in *listNumbersInput) (*reply[
 }
 
 func (s *Server) changeNumbers(ctx context.Context, in *struct{ Body NumberChange }) (*reply[NumbersApplied], error) {
-	s.audit(ctx, "numbers", in.Body.Author, "rows", len(in.Body.Rows), "first", in.Body.Rows[0].Pattern, "group", in.Body.Rows[0].Group, "reason", in.Body.Reason)
+	s.audit(ctx, "numbers", in.Body.Author, "rows", len(in.Body.Rows), "number", in.Body.Rows[0].Pattern, "group", in.Body.Rows[0].Group, "reason", in.Body.Reason)
 	v, err := s.cfg.Backend.Numbers.ChangeNumbers(ctx, in.Body)
 	if err != nil {
 		return nil, s.numberProblem(ctx, err)
