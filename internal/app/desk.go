@@ -27,7 +27,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	backend.Keys, backend.Audit = d, d
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
-		backend.Accounts, backend.MemberEdits = d, d
+		backend.Accounts, backend.MemberEdits, backend.Hashes = d, d, d
 		backend.Bans = d
 		backend.Numbers = d
 		backend.Registrations = d

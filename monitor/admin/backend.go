@@ -28,6 +28,7 @@ type Backend struct {
 	Frauds        Frauds
 	Numbers       Numbers
 	Drain         Drainer
+	Hashes        Hasher
 	Audit         Auditor
 	Keys          Keys
 	Explain       Explainer

@@ -66,6 +66,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		mux.HandleFunc("/v1/sites/", absent)
 	}
 	s.registerAudit(api)
+	s.registerHash(api)
 	s.registerDrain(api)
 	s.registerKeys(api)
 	if b.Calls != nil {
