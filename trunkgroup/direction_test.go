@@ -16,7 +16,7 @@ func directions() *Document {
 	return d
 }
 
-// Pain 19: who calls and who is called are two things.
+// Who calls and who is called are two things.
 func TestDirectionOfAMember(t *testing.T) {
 	table := compile(t, directions())
 	g := table.Group("carrier-a")
@@ -76,5 +76,13 @@ func TestDirectionFaults(t *testing.T) {
 	}
 	if x.UnmarshalText([]byte("up")) == nil || x.UnmarshalText(nil) != nil || x != DirectionBoth || Direction(7).String() != "invalid" {
 		t.Error("a direction that is none, or none that is one")
+	}
+}
+
+func TestExplainNamesMembersThatOnlyCall(t *testing.T) {
+	table := compile(t, directions())
+	e := Explain(table, NewView(table), Query{Site: "dallas", Realm: "sip.example.com", Username: "acme", Called: []byte("+13105550100")})
+	if got := explained(e); !strings.Contains(got, "plan: carrier-a/in only calls (direction in) and is never called\n") {
+		t.Errorf("%s", got)
 	}
 }

@@ -38,6 +38,7 @@ func (e *explainer) Planned(g *Group, d Draw, order []Candidate, peerFirst bool)
 	}
 	e.out.Groups = append(e.out.Groups, e.group(g, &d))
 	e.say("plan", "%s in %s by %s: %d to dial, %d not", g.Name, e.q.Site, e.method(g, d), dialable, len(order)-dialable)
+	e.onlyCall(g)
 	if e.v.Panic[e.q.Site] {
 		e.say("plan", "%s is in panic: probe verdicts are not believed", e.q.Site)
 	}

@@ -67,7 +67,7 @@ func TestMaintenanceMakesNoPanic(t *testing.T) {
 	}
 }
 
-// Pain 19: a member that only calls in has no verdict and no share in a panic.
+// A member that only calls in has no verdict and no share in a panic.
 func TestInboundMembersAreNotJudged(t *testing.T) {
 	in := scene(t)
 	d := in.Table.Document()
