@@ -75,6 +75,7 @@ const (
 const (
 	flagFinal = 1 << iota
 	flagHandedOff
+	flagTest
 )
 
 const (
@@ -135,6 +136,9 @@ func (r *Record) AppendBinary(dst []byte) []byte {
 	}
 	if r.HandedOff {
 		flags |= flagHandedOff
+	}
+	if r.Test {
+		flags |= flagTest
 	}
 	dst = appendNumber(dst, fieldFlags, flags)
 	dst = appendNumber(dst, fieldVersion, uint64(max(r.Version, 0)))

@@ -19,7 +19,7 @@ func round(r Record) Record {
 // DEC-24: what a survivor writes is what the owner knew, every field of it.
 func TestDEC24_BinaryKeepsEveryField(t *testing.T) {
 	r := full()
-	r.Local = r.Source
+	r.Local, r.Test = r.Source, true
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
 		if v.Field(i).IsZero() {

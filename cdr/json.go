@@ -31,6 +31,9 @@ func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
 	r.appendTimes(&w)
 	r.appendEnd(&w)
 	r.appendAttempts(&w)
+	if r.Test {
+		w.boolean("test", true)
+	}
 	return append(w.b, '}'), nil
 }
 

@@ -36,7 +36,7 @@ func (r *Record) parseField(field uint64, v []byte) error {
 	switch field {
 	case fieldFlags:
 		n := f.number()
-		r.Final, r.HandedOff = n&flagFinal != 0, n&flagHandedOff != 0
+		r.Final, r.HandedOff, r.Test = n&flagFinal != 0, n&flagHandedOff != 0, n&flagTest != 0
 	case fieldVersion:
 		r.Version = f.number()
 	case fieldSIPCode:

@@ -89,6 +89,8 @@ type Record struct {
 	UserAgent string         // of the caller
 
 	Attempts []Attempt
+	// Test: an operator's test call, which nobody pays for.
+	Test bool
 }
 
 // Attempt is one B-leg INVITE, or a member that could not be dialled.

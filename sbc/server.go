@@ -49,6 +49,7 @@ type Server struct {
 	emits    *transport.Batch // messages that other nodes send through us
 	emitMu   sync.Mutex
 	relayed  relayed
+	tests    testCalls
 
 	panics   atomic.Uint64
 	started  atomic.Bool

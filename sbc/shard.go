@@ -220,6 +220,10 @@ func (sh *shard) flush() {
 // Send implements b2bua.Env.
 func (sh *shard) Send(t transport.Target, b []byte, ref uint64) {
 	s := sh.server
+	if t.Flow == b2bua.TestFlow {
+		s.tests.say(b)
+		return
+	}
 	if method, code := sip.Kind(b); code == 0 {
 		sh.traffic.Request(true, method, t.Transport)
 	} else {
@@ -329,7 +333,12 @@ func (sh *shard) CallUp(r *cdr.Record) {
 func (sh *shard) CallDown(id string) { sh.answered = append(sh.answered, CallChange{ID: id}) }
 
 // Finished implements b2bua.Env.
-func (sh *shard) Finished(r *cdr.Record) { sh.server.observer.Finished(r) }
+func (sh *shard) Finished(r *cdr.Record) {
+	if r.Test {
+		sh.server.tests.finished(r)
+	}
+	sh.server.observer.Finished(r)
+}
 
 // Count implements b2bua.Env.
 func (sh *shard) Count(e b2bua.Event) { sh.server.observer.Count(e) }

@@ -45,6 +45,9 @@ func Explain(t *Table, v *View, q Query) Explanation { return Explore(t, v, q).E
 // Explored is an explanation with the decision and the plan that it is of.
 type Explored struct {
 	Explanation
+	Match    SourceMatch // who the caller is
+	Shown    string      // the number shown in place of the caller's; empty: his own (P-29)
+	Digest   bool        // he is known by digest
 	Decision Decision
 	Course   Course
 	// Order is the whole try-order; PeerFirst names the site that is asked before
@@ -67,6 +70,7 @@ func Explore(t *Table, v *View, q Query) Explored {
 		x.Explanation = e.out
 		return x
 	}
+	x.Match, x.Shown, x.Digest = match, string(e.shown), e.digest
 	x.Decision = e.route(match)
 	if e.mayOriginate(&x.Decision) && x.Decision.Groups != nil {
 		e.d, x.Course.Groups = &x.Decision, x.Decision.Groups

@@ -28,7 +28,7 @@ func newDesk(a *App, build string) (*desk, error) {
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts, backend.MemberEdits, backend.Hashes = d, d, d
-		backend.Bans = d
+		backend.Bans, backend.Tests = d, d
 		backend.Numbers = d
 		backend.Registrations = d
 		d.orders = newOrders(a, d.carryOut)

@@ -32,6 +32,7 @@ type Backend struct {
 	Audit         Auditor
 	Keys          Keys
 	Explain       Explainer
+	Tests         Tester
 	Metrics       http.Handler // GET /metrics
 }
 

@@ -75,6 +75,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		mux.HandleFunc("/v1/calls", absent)
 	}
 	s.registerExplain(api, mux)
+	s.registerRouteTest(api, mux)
 }
 
 // absent answers for what only a node with calls has.

@@ -115,6 +115,7 @@ type Call struct {
 	seqBegun bool
 	end      outcome
 	fraud    *fraud.Use // nil for a call that nobody counts
+	test     bool       // an operator's test call
 }
 
 type direction uint8
@@ -253,7 +254,7 @@ func (c *Call) perform(a hunt.Action) {
 	case hunt.Dial:
 		c.dial(a.Attempt, a.Target)
 	case hunt.Abandon:
-		c.abandon(c.try(a.Attempt), a.Cause)
+		c.abandon(a.Attempt, a.Cause)
 	case hunt.Relay:
 		c.relayProvisional(early{a.Attempt, string(c.event.ToTag())}, c.event)
 	case hunt.Answer:
@@ -282,11 +283,13 @@ func (c *Call) perform(a hunt.Action) {
 // abandon gives an attempt up. A member that said nothing at all until then is
 // evidence for the prober (DEC-11), unless it was the caller who went, or another
 // far end of a fork that was faster.
-func (c *Call) abandon(t *try, cause string) {
+func (c *Call) abandon(attempt int, cause string) {
+	t := c.try(attempt)
 	if t != nil {
 		t.stopWaiting()
 	}
 	if t == nil || t.tx == nil {
+		c.seq.Unsent(attempt)
 		return
 	}
 	switch cause {

@@ -4,7 +4,7 @@ import "github.com/tandem-sbc/tandem/trunkgroup"
 
 // egress returns the member of this site that answered the call, or nil.
 func (c *Call) egress() *trunkgroup.Member {
-	if c.times.answer.IsZero() || c.winner == nil || c.winner.node >= 0 {
+	if c.test || c.times.answer.IsZero() || c.winner == nil || c.winner.node >= 0 {
 		return nil
 	}
 	return c.winner.cand.Member

@@ -50,6 +50,7 @@ func (c *Call) record() *cdr.Record {
 		CallID: c.id, Kind: cdr.KindCall, Version: 1, Final: true,
 		Node: c.s.cfg.Node, Site: c.s.cfg.Site, EgressSite: c.s.cfg.Site,
 		Direction: cdr.Direction(c.dir.String()),
+		Test:      c.test,
 		Caller:    c.shownCaller(), CallerRaw: c.callerRaw, Called: c.called, CalledRaw: c.calledRaw, RN: c.rn,
 		SIPCallID: c.a.callID, Start: c.times.start, Source: c.source, Local: c.local, Transport: c.proto.String(),
 		AuthUser: c.user,
@@ -83,7 +84,9 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 		}
 		if m := c.memberOf(&a); m != nil {
 			out.Group, out.Member, out.Site = m.Group.Name, m.ID, c.s.cfg.Site
-			c.s.env.Count(Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final})
+			if !c.test { // no quality is judged by it
+				c.s.env.Count(Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final})
+			}
 		}
 		if t := c.try(i); t != nil && a.Site == "" {
 			out.EgressCallID = t.callID

@@ -15,14 +15,16 @@ import (
 
 // caller is who an INVITE comes from.
 type caller struct {
-	provider *trunkgroup.Group // a carrier's source
-	customer *trunkgroup.Group // a customer's source or credential
-	prefix   string            // tech prefix to be removed from the called number
-	user     string            // digest user
-	ani      string            // shown in place of what the caller says (P-29)
-	nonce    auth.Use          // what the digest spent
-	fraud    fraud.Verdict     // by the customer's bounds
-	token    *geo.Token        // a peer node that hands the call to us
+	provider *trunkgroup.Group    // a carrier's source
+	customer *trunkgroup.Group    // a customer's source or credential
+	prefix   string               // tech prefix to be removed from the called number
+	user     string               // digest user
+	ani      string               // shown in place of what the caller says (P-29)
+	nonce    auth.Use             // what the digest spent
+	test     bool                 // a test call of the node itself
+	proto    trunkgroup.Transport // of the trunk in whose name that is
+	fraud    fraud.Verdict        // by the customer's bounds
+	token    *geo.Token           // a peer node that hands the call to us
 }
 
 // invite takes an INVITE that begins a call: nobody else has it, its caller is
@@ -44,10 +46,13 @@ func (s *Shard) invite(p *Packet, key uint64) {
 
 // begin takes an INVITE here.
 func (s *Shard) begin(p *Packet, key uint64) {
-	who, ok := s.identify(p)
-	if !ok {
-		return
+	if who, ok := s.identify(p); ok {
+		s.beginAs(p, key, who)
 	}
+}
+
+// beginAs takes the INVITE of a caller who is known.
+func (s *Shard) beginAs(p *Packet, key uint64, who caller) {
 	if who.token != nil && s.takenElsewhere(who.token.CallID) {
 		s.holdHandoff(p, key, who.token.CallID)
 		return
@@ -189,7 +194,10 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	m := p.Message
 	c := &Call{
 		s: s, msg: m, user: who.user, prefix: who.prefix, peer: p.Peer,
-		source: p.Source, local: p.Local, proto: p.Transport, inviteSeq: m.CSeq(),
+		source: p.Source, local: p.Local, proto: p.Transport, test: who.test, inviteSeq: m.CSeq(),
+	}
+	if who.test {
+		c.proto = who.proto
 	}
 	s.hot = c
 	c.in = &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, call: c}

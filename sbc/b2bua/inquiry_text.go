@@ -16,6 +16,7 @@ type Draft struct {
 	RequestURI string // sip:user@host; the user is the called number
 	Caller     string // number of the From; empty: anonymous
 	CallID     string // empty: one of the draft's own
+	Branch     string // of its Via, behind the magic cookie; the same
 	Host       string // of the caller
 	Headers    []string
 	Transport  trunkgroup.Transport
@@ -32,7 +33,7 @@ const (
 // Message makes the INVITE, as the caller would send it. Errors say what is wrong
 // with the draft.
 func (d *Draft) Message() (*sip.Message, error) {
-	for _, text := range append([]string{d.RequestURI, d.Caller, d.CallID, d.Host}, d.Headers...) {
+	for _, text := range append([]string{d.RequestURI, d.Caller, d.CallID, d.Branch, d.Host}, d.Headers...) {
 		if len(text) > maxDraftLine || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, fmt.Errorf("%.64q is too long, or has control characters", text)
 		}
@@ -48,14 +49,14 @@ func (d *Draft) Message() (*sip.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := cmp.Or(d.Host, d.source())
+	host := cmp.Or(d.Host, d.SentBy())
 	caller := d.Caller
 	if caller == "" {
 		caller = "anonymous"
 	}
-	text := "INVITE " + d.RequestURI + " SIP/2.0\r\nVia: SIP/2.0/" + viaName(d.Transport) + " " + d.source() + ";branch=z9hG4bKinquiry\r\n" +
+	text := "INVITE " + d.RequestURI + " SIP/2.0\r\nVia: SIP/2.0/" + viaName(d.Transport) + " " + d.SentBy() + ";branch=z9hG4bK" + cmp.Or(d.Branch, "inquiry") + "\r\n" +
 		"Max-Forwards: 70\r\nFrom: <sip:" + caller + "@" + host + ">;tag=inquiry\r\nTo: <" + target(&uri) + ">\r\nCall-ID: " +
-		cmp.Or(d.CallID, "inquiry@"+host) + "\r\nCSeq: 1 INVITE\r\nContact: <sip:" + d.source() + ">\r\n" + lines
+		cmp.Or(d.CallID, "inquiry@"+host) + "\r\nCSeq: 1 INVITE\r\nContact: <sip:" + d.SentBy() + ">\r\n" + lines
 	if d.SDP != "" {
 		text += "Content-Type: application/sdp\r\n"
 	}
@@ -91,8 +92,8 @@ func (d *Draft) lines() (string, error) {
 	return b.String(), nil
 }
 
-// source is the caller's address as its Via names it.
-func (d *Draft) source() string {
+// SentBy is the caller's address as its Via names it.
+func (d *Draft) SentBy() string {
 	if !d.Source.IsValid() {
 		return "192.0.2.0:5060" // nobody's (RFC 5737)
 	}

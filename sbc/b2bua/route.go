@@ -32,6 +32,10 @@ func (c *Call) route(who caller) {
 	if groups == nil {
 		return
 	}
+	if c.test && c.emergency() { // nobody tries out whether help comes
+		c.fail(403, causeTest)
+		return
+	}
 	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
@@ -103,6 +107,7 @@ func callerNumber(m *sip.Message) string {
 // The causes that this package gives; the sequence engine has its own.
 const (
 	causeNoConfig  = "NO_CONFIGURATION"
+	causeTest      = "TEST_REFUSED"
 	causeNoAck     = "NO_ACK"
 	causeMaxTime   = "MAX_DURATION"
 	causePeerLost  = "PEER_LOST"
