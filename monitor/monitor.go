@@ -188,6 +188,9 @@ func (m *Monitor) assign(now time.Time) {
 	m.disown(wanted)
 	for i := range list {
 		m.adopt(list[i].Target)
+		if !list[i].Inherit.Selectable() {
+			m.own[list[i].Key()].gone = true
+		}
 	}
 	m.prober.SetTargets(list)
 }

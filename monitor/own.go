@@ -15,6 +15,7 @@ type ownTarget struct {
 	before *verdict.Held // our record from before the silence; nil when there was none
 	last   *verdict.Record
 	at     time.Time // of last
+	gone   bool      // the last event was that it is down
 }
 
 // ownGroup is what this node hears of one group.
@@ -73,7 +74,7 @@ func (m *Monitor) update(u prober.Update) {
 	if own == nil {
 		return // it has moved to another node meanwhile
 	}
-	m.log(u)
+	m.report(own, u)
 	state := u.Health.State()
 	if u.Discarded || state.Administrative() {
 		own.silent, own.last, own.group.stale = time.Time{}, nil, true
@@ -130,14 +131,4 @@ func (m *Monitor) record(key verdict.Key, u prober.Update) verdict.Record {
 		r.GoodAge = max(time.Millisecond, u.At.Sub(good))
 	}
 	return r
-}
-
-// log writes one line per change of state.
-func (m *Monitor) log(u prober.Update) {
-	if !u.Changed {
-		return
-	}
-	probe, _ := u.Health.LastProbe()
-	m.cfg.Logger.Info("member changed state", "group", u.Target.Member.Group.Name, "member", u.Target.Member.ID, "address", u.Target.Addr.String(),
-		"state", u.Health.State().String(), "reason", u.Health.Reason(), "last_probe", probe.String(), "rtt_ms", probe.RTT.Milliseconds())
 }
