@@ -136,6 +136,8 @@ func remedy(u encoding.TextUnmarshaler, word string) string {
 		return trunkgroup.Suggest(word, trunkgroup.TransportNames())
 	case *trunkgroup.Format:
 		return trunkgroup.Suggest(word, trunkgroup.FormatNames())
+	case *trunkgroup.Direction:
+		return trunkgroup.Suggest(word, trunkgroup.DirectionNames())
 	case *trunkgroup.FraudAction:
 		return trunkgroup.Suggest(word, trunkgroup.FraudActionNames())
 	}
