@@ -46,6 +46,16 @@
 // back from its own canary by itself, notes that on disk, and takes the canary again
 // only when it is promoted.
 //
+// # Numbers
+//
+// The number table (fsm.Numbers) stands beside the document: millions of patterns, replicated
+// as changes. ChangeNumbers makes one change; ImportNumbers compares a list with the table,
+// sends what differs in pieces to a branch, and has the branch become the table in one step.
+// The publisher puts the table beside whatever document runs, without compiling it again. On
+// disk it is kept outside the log as the document is (DEC-14): a base, and a journal that is
+// flushed before calls see a change. Its (generation, edition) rises by the same rules.
+// Snapshots of raft hold it too, so they are taken by how much there is to replay.
+//
 // # Membership of the consensus
 //
 // The voters are listed in the node file, the same list for all; each bootstraps

@@ -142,23 +142,22 @@ func (d *numberDisk) sweep() error {
 // keep makes what is on disk the given table: by the journal when the changes lead from what is
 // there, else by a new base. It returns when that is on disk.
 func (d *numberDisk) keep(fresh []numbersOffer, table *trunkgroup.NumberTable, v trunkgroup.Version) error {
-	if len(fresh) == 0 && !d.dirty {
-		return d.fault()
+	if len(fresh) == 0 && !d.dirty && d.fault() == nil {
+		return nil
 	}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return fmt.Errorf("numbers: %w", err)
 	}
-	err := d.fault()
-	if !d.dirty && d.leads(fresh) {
-		if err = d.add(fresh); err == nil {
+	if len(fresh) > 0 && !d.dirty && d.leads(fresh) {
+		if err := d.add(fresh); err == nil {
 			d.kept = v
 			d.compact(table, v)
 			return nil
 		}
-		d.journal.close()
-		d.journal = nil
+		// What is half written there is nobody's: the whole table is written instead.
+		d.endJournal()
 	}
-	if err = d.whole(table, v); err != nil {
+	if err := d.whole(table, v); err != nil {
 		d.dirty = true
 		return err
 	}
@@ -189,11 +188,16 @@ func (d *numberDisk) fault() error {
 func (d *numberDisk) take() uint64 {
 	n := d.next
 	d.next++
+	d.endJournal()
+	return n
+}
+
+// endJournal closes the journal that is open, if any.
+func (d *numberDisk) endJournal() {
 	if d.journal != nil {
 		d.journal.close()
 		d.journal = nil
 	}
-	return n
 }
 
 // whole writes a new base and waits for it.
@@ -263,9 +267,6 @@ func (d *numberDisk) clean() error {
 
 // close waits for what is being written.
 func (d *numberDisk) close() {
-	if d.journal != nil {
-		d.journal.close()
-		d.journal = nil
-	}
+	d.endJournal()
 	d.background.Wait()
 }

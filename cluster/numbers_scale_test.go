@@ -68,7 +68,6 @@ func TestNumbersAtScale(t *testing.T) {
 	took := time.Since(start)
 	number := fmt.Sprintf("+1%010d", 7*(n/2))
 	l.owns(number, "acme", nodes...)
-	table = nil
 	t.Logf("import of %d numbers in %d pieces: %v, on all nodes after %v; heap %d MB before, %d MB after, of %d nodes",
 		n, r.Pieces, took, time.Since(start), before, heap(), len(nodes))
 	worst := time.Duration(0)
@@ -98,7 +97,6 @@ func TestNumbersAtScale(t *testing.T) {
 	for _, m := range nodes {
 		l.stop(m)
 	}
-	nodes = nil
 	start = time.Now()
 	alone := l.start(l.numbered(last.cfg.Node, dirs[last.cfg.Node]))
 	got := alone.Numbers()

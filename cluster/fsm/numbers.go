@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -33,11 +34,12 @@ type BusyError struct{ Imports []NumbersImport }
 
 // Error implements error.
 func (e *BusyError) Error() string {
-	text := fmt.Sprintf("fsm: %d imports are open, and no more can be at once", len(e.Imports))
+	var text strings.Builder
+	fmt.Fprintf(&text, "fsm: %d imports are open, and no more can be at once", len(e.Imports))
 	for _, v := range e.Imports {
-		text += fmt.Sprintf("; one of %q since %s", v.Author, v.Opened.UTC().Format(time.RFC3339))
+		fmt.Fprintf(&text, "; one of %q since %s", v.Author, v.Opened.UTC().Format(time.RFC3339))
 	}
-	return text + "; wait until they have ended"
+	return text.String() + "; wait until they have ended"
 }
 
 // EditionError is the refusal of a change whose author saw another edition.
