@@ -153,7 +153,7 @@ func (v *validator) customer(path string, g *GroupSpec) {
 	case g.Role == PSTNProvider:
 		v.refuse(true, path+".customer", g.Role, "take it out: a carrier is nobody's customer")
 	case !slices.Contains(v.customerNames, g.Customer):
-		v.faults.addf(path+".customer", Suggest(g.Customer, v.customerNames), "there is no customer %q", g.Customer)
+		v.faults.addf(path+".customer", v.look.suggest(g.Customer, func() []string { return v.customerNames }, "name a customer of the document"), "there is no customer %q", g.Customer)
 	}
 }
 

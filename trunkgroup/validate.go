@@ -14,6 +14,7 @@ func (d *Document) Validate() Faults {
 		providers: make(map[string]Role),
 		plans:     make(map[string]bool),
 		aors:      make(map[string]string),
+		look:      lookupsOf(d),
 	}
 	v.sites()
 	for i := range d.TrunkGroups {
@@ -38,6 +39,7 @@ type validator struct {
 	providers map[string]Role // all groups, by name
 	plans     map[string]bool
 	aors      map[string]string // paths of registrations by canonical AOR
+	look      lookups
 
 	customerNames []string
 }
@@ -110,7 +112,7 @@ func (v *validator) route(r *RouteSpec, j int, routes string, prefixes map[strin
 		role, ok := v.providers[name]
 		switch {
 		case !ok:
-			v.faults.addf(at, Suggest(name, v.providerNames()), "there is no trunk group %q", name)
+			v.faults.addf(at, v.look.suggest(name, v.providerNames, "name a group of role pstn-provider"), "there is no trunk group %q", name)
 		case role != PSTNProvider:
 			v.faults.addf(at, "name a group of role pstn-provider", "trunk group %q has role %q", name, role)
 		default:
@@ -166,7 +168,7 @@ func (v *validator) knownSite(path, site string) bool {
 	if slices.Contains(v.siteNames, site) {
 		return true
 	}
-	v.faults.addf(path, Suggest(site, v.siteNames), "there is no site %q", site)
+	v.faults.addf(path, v.look.suggest(site, func() []string { return v.siteNames }, "name a site of the document"), "there is no site %q", site)
 	return false
 }
 

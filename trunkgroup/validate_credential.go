@@ -69,7 +69,6 @@ func (v *validator) algorithms(path string, c *CredentialSpec) {
 func (v *validator) registrationUsers() {
 	for i := range v.document.TrunkGroups {
 		g := &v.document.TrunkGroups[i]
-		known := v.usersOf(g)
 		for j := range g.Members {
 			r := g.Members[j].Registration
 			if r == nil {
@@ -78,40 +77,22 @@ func (v *validator) registrationUsers() {
 			path := index(index("trunk_groups", i)+".members", j) + ".registration"
 			if len(r.Users) == 0 {
 				if _, user, _, err := ParseAOR(r.AOR); err == nil {
-					v.registrationUser(path+".users", user, known)
+					v.registrationUser(path+".users", user, g)
 				}
 			}
 			for k, user := range r.Users {
-				v.registrationUser(index(path+".users", k), user, known)
+				v.registrationUser(index(path+".users", k), user, g)
 			}
 		}
 	}
 }
 
-func (v *validator) registrationUser(path, user string, known []string) {
-	if slices.Contains(known, user) {
+func (v *validator) registrationUser(path, user string, g *GroupSpec) {
+	if v.look.isUser(g, user) {
 		return
 	}
-	remedy := "give the group credentials, or a customer whose groups have some"
-	if len(known) > 0 {
-		remedy = Suggest(user, known)
-	}
+	remedy := v.look.suggest(user, func() []string { return v.look.usersOf(g) }, "give the group credentials, or a customer whose groups have some")
 	v.faults.addf(path, remedy, "there is no digest user %q in this group or in another of its customer", user)
-}
-
-// usersOf lists the digest users that may stand for members of a group.
-func (v *validator) usersOf(g *GroupSpec) []string {
-	var names []string
-	for i := range v.document.TrunkGroups {
-		other := &v.document.TrunkGroups[i]
-		if other != g && (g.Customer == "" || other.Customer != g.Customer) {
-			continue
-		}
-		for j := range other.Credentials {
-			names = append(names, other.Credentials[j].Username)
-		}
-	}
-	return names
 }
 
 // networks checks a list of addresses and CIDRs.

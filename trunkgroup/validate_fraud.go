@@ -73,10 +73,8 @@ func (v *validator) windows(path string, w FraudWindowsSpec) {
 // bounds checks that a customer with a fraud section has calls that it can judge: a
 // name that is misspelt would leave them without a bound.
 func (v *validator) bounds(path, customer string) {
-	for i := range v.document.TrunkGroups {
-		if g := &v.document.TrunkGroups[i]; g.Customer == customer && g.Role == TerminationCustomer {
-			return
-		}
+	if v.look.terminating[customer] {
+		return
 	}
 	v.faults.addf(path, "write customer: "+customer+" in the termination-customer groups that it is meant for, or take it out",
 		"bounds nobody's calls: no termination-customer group is of customer %q", customer)

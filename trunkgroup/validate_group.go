@@ -36,7 +36,7 @@ func (v *validator) groups() {
 		v.maintenance(path+".maintenance", g)
 		v.quality(path+".quality", g)
 		if g.RoutePlan != "" && !v.plans[g.RoutePlan] {
-			v.faults.addf(path+".route_plan", Suggest(g.RoutePlan, v.planNames()), "there is no route plan %q", g.RoutePlan)
+			v.faults.addf(path+".route_plan", v.look.suggest(g.RoutePlan, v.planNames, "name a route plan of the document"), "there is no route plan %q", g.RoutePlan)
 		}
 	}
 }

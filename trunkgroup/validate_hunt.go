@@ -61,12 +61,8 @@ func (v *validator) parallel(path string, g *GroupSpec) {
 				"name that group's members here, or use another method")
 		}
 	}
-	for i := range v.document.TrunkGroups {
-		for j := range v.document.TrunkGroups[i].Members {
-			if g.Name != "" && v.document.TrunkGroups[i].Members[j].Group == g.Name {
-				v.faults.addf(at, "use another method, or name its members there",
-					"group %q stands as a member at %s, where it cannot be called at once", g.Name, index(index("trunk_groups", i)+".members", j))
-			}
-		}
+	for _, place := range v.look.places[g.Name] {
+		v.faults.addf(at, "use another method, or name its members there",
+			"group %q stands as a member at %s, where it cannot be called at once", g.Name, place)
 	}
 }

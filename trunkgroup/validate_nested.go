@@ -13,13 +13,13 @@ func (v *validator) nested(path string, g *GroupSpec, m *MemberSpec, i int, targ
 			"take them out: the members of that group have their own")
 	}
 	list := v.document.TrunkGroups
-	j := slices.IndexFunc(list, func(in GroupSpec) bool { return in.Name == m.Group })
+	j, known := v.look.groups[m.Group]
 	at := path + ".group"
 	switch {
 	case m.Group == g.Name:
 		v.faults.add(at, "is the group itself", "name another group, or an address")
-	case j < 0:
-		v.faults.addf(at, Suggest(m.Group, v.groupNames(g.Role)), "there is no trunk group %q", m.Group)
+	case !known:
+		v.faults.addf(at, v.look.suggest(m.Group, func() []string { return v.groupNames(g.Role) }, "name a group of role "+g.Role.String()), "there is no trunk group %q", m.Group)
 	case list[j].Role != g.Role:
 		v.faults.addf(at, "name a group of role "+g.Role.String(), "trunk group %q has role %q", m.Group, list[j].Role)
 	case slices.ContainsFunc(list[j].Members, func(in MemberSpec) bool { return in.Group != "" }):
