@@ -2,8 +2,10 @@ package b2bua
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/tandem-sbc/tandem/limit"
+	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -245,6 +247,24 @@ func (t *try) hear() {
 		}
 		t.heard = true
 	}
+}
+
+// fairWait is the time after which silence says something about a member: it has
+// been sent two copies of the INVITE by then.
+const fairWait = time.Second
+
+// saidNothing tells whether an attempt that is given up for a cause is evidence
+// against its member if it was silent until then (DEC-11): not when it was the
+// caller or a node who went, or another far end of a fork that was faster, nor
+// when a bound of the whole hunt had left it hardly any time.
+func (t *try) saidNothing(cause string) bool {
+	switch cause {
+	case hunt.CauseNoResponse:
+		return true
+	case hunt.CauseSetup, hunt.CauseReserve, hunt.CausePDD:
+		return t.call.s.now.Sub(t.tx.started) >= fairWait
+	}
+	return false
 }
 
 // evidence reports the first sign of life of a member, or that there was none. A

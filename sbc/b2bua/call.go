@@ -280,9 +280,7 @@ func (c *Call) perform(a hunt.Action) {
 	}
 }
 
-// abandon gives an attempt up. A member that said nothing at all until then is
-// evidence for the prober (DEC-11), unless it was the caller who went, or another
-// far end of a fork that was faster.
+// abandon gives an attempt up.
 func (c *Call) abandon(attempt int, cause string) {
 	t := c.try(attempt)
 	if t != nil {
@@ -292,14 +290,9 @@ func (c *Call) abandon(attempt int, cause string) {
 		c.seq.Unsent(attempt)
 		return
 	}
-	switch cause {
-	case hunt.CauseElsewhere:
-		t.tx.elsewhere = true
-	case hunt.CauseDeclined:
-	default:
-		if c.end.party != partyCaller {
-			t.evidence(false, "no_response")
-		}
+	t.tx.elsewhere = cause == hunt.CauseElsewhere
+	if t.saidNothing(cause) {
+		t.evidence(false, hunt.CauseNoResponse)
 	}
 	t.tx.abandon()
 }

@@ -69,10 +69,10 @@ func (r stormRegistry) Reach(b *trunkgroup.Binding) (site, cause string) {
 
 // view is the storm's, with what this node knows of the bindings.
 func (n *stormNode) view() *trunkgroup.View {
-	if n.w.bindings == nil {
+	if n.w.bindings == nil && n.w.revision == 0 {
 		return n.w.view
 	}
 	v := *n.w.view
-	v.Registry = stormRegistry{n}
+	v.Registry, v.Sessions = stormRegistry{n}, n.seats
 	return &v
 }

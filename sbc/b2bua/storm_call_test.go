@@ -10,6 +10,10 @@ import (
 
 // place makes a call from an agent to a node.
 func (w *storm) place(a *agent, node *stormNode, n int) {
+	called := w.changingNumber()
+	if strings.HasPrefix(called, stormOutward) || called == "911" {
+		a = w.agents[stormCustomer]
+	}
 	p := &party{
 		a: a, callID: "s" + strconv.Itoa(n), caller: true, tag: "c" + a.token(), branch: "z9hG4bK" + a.token(), node: node,
 		finals: map[string]bool{}, offered: !w.chance(0.15), silent: w.chance(w.weather.odd / 4),
@@ -22,6 +26,9 @@ func (w *storm) place(a *agent, node *stormNode, n int) {
 	}
 	if w.chance(w.weather.parallel) {
 		in.called = stormForks + "0100"
+	}
+	if called != "" {
+		in.called = called
 	}
 	if p.offered {
 		in.body = offer

@@ -43,6 +43,7 @@ type storm struct {
 	// bindings of far ends that register.
 	bindings []*trunkgroup.Binding
 	forked   int // attempts that lost to another one of their fork
+	revision uint64
 }
 
 // weather says what happens to datagrams and how users behave.
@@ -56,6 +57,8 @@ type weather struct {
 	registered float64
 	// parallel: how often the number that is called rings everywhere.
 	parallel float64
+	// changing: how often a call goes by what changes all the time.
+	changing float64
 }
 
 // link is the stream between two nodes. down is when it was cut.
@@ -77,7 +80,8 @@ type stormNode struct {
 	ids     map[string]bool // record keys
 	up      map[string]bool // answered calls that are told to others, by id
 	seats   *sessions.Table
-	limits  *limit.Set // counts without a limit
+	limits  *limit.Set // counts, mostly without a limit
+	meters  map[*limit.Meter]limit.Key
 	// troubled: it was dead once.
 	troubled bool
 }
@@ -141,12 +145,15 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 	if weather.parallel > 0 {
 		w.fork()
 	}
+	if weather.changing > 0 {
+		w.changes(40 * time.Second)
+	}
 	return w
 }
 
 func (n *stormNode) start() {
-	n.limits = limit.NewSet()
-	n.limits.Replace(metersOf(n.w.table, n.w.now, limit.Unlimited))
+	n.limits, n.meters = limit.NewSet(), map[*limit.Meter]limit.Key{}
+	n.limits.Replace(n.w.meters(n))
 	key := bytes.Repeat([]byte("x"), 32)
 	n.seats = sessions.NewTable()
 	n.seats.Publish(n.w.table)
@@ -362,9 +369,20 @@ func (n *stormNode) Forward(node string, p *Packet) bool {
 	return n.stream(node, func(x *stormNode) { x.s.Receive(n.w.now, &q) })
 }
 
-func (n *stormNode) Admit(_ uint64, uses []limit.Use) limit.Verdict {
-	return n.limits.Admit(n.w.now, uses)
+// Admit lets a call wait a while for its share, when there may be one.
+func (n *stormNode) Admit(ref uint64, uses []limit.Use) limit.Verdict {
+	v := n.limits.Admit(n.w.now, uses)
+	if s := n.s; v == limit.Waiting {
+		n.w.after(n.w.upTo(700*time.Millisecond), func() {
+			if n.s == s && !n.dead {
+				s.Admitted(n.w.now, ref, n.limits.Admit(n.w.now, uses) == limit.Granted)
+				n.settle()
+			}
+		})
+	}
+	return v
 }
+
 func (n *stormNode) Release(uses []limit.Use) { n.limits.Release(uses) }
 
 func (n *stormNode) Evidence(*trunkgroup.Member, netip.AddrPort, bool, string) {}

@@ -96,6 +96,10 @@ func (s *Sequence) Undialable(now time.Time, attempt int, cause string) []Action
 	return s.out
 }
 
+// Unsent says of an attempt that was given up that no INVITE of it had left, for it was
+// still waiting for what it uses. Nothing follows from that but what the list says.
+func (s *Sequence) Unsent(attempt int) { s.attempts[attempt].Dialed = false }
+
 // Cancel says that the caller gave up, by CANCEL or by an early BYE: whatever is in flight is given up,
 // the caller gets 487, and nothing more is tried.
 func (s *Sequence) Cancel(now time.Time) []Action {
