@@ -38,7 +38,7 @@ var rooms = []struct {
 	{"cluster/atrest", []string{"cluster/atrest", "cluster/keyring"}, "what is sealed is octets: it knows no file and no log"},
 	{"cluster/pki", []string{"cluster/pki"}, "certificates are judged and issued without a network or a file"},
 	{"cluster/lease", []string{"cluster/lease", "internal/octets", "limit"}, "leases know meters, not calls"},
-	{"cluster", []string{"cluster", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"cluster", []string{"cluster", "internal/octets", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"monitor/closing", []string{"monitor/closing", "cdr"}, "who closes a record is a pure decision over what the caller knows"},
 	{"monitor", []string{"monitor", "internal/octets", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"lab", []string{"lab", "sbc/sim", "sbc/sip", "sbc/transport", "cdr", "trunkgroup"}, "the rig drives whole processes from outside"},
