@@ -19,15 +19,18 @@ func (m *Monitor) report(own *ownTarget, u prober.Update) {
 		return
 	}
 	state := u.Health.State()
-	event := eventState
-	switch {
-	case state.Administrative(), u.Discarded:
-	case own.gone && state.Selectable():
-		event, own.gone = eventUp, false
-	case !own.gone && !state.Selectable() && state != trunkgroup.Probation:
-		event, own.gone = eventDown, true
-	}
 	probe, _ := u.Health.LastProbe()
-	m.cfg.Logger.Info(event, "group", u.Target.Member.Group.Name, "member", u.Target.Member.ID, "site", u.Target.Member.Site, "address", u.Target.Addr.String(),
-		"state", state.String(), "reason", u.Health.Reason(), "flaps", u.Health.Flaps(u.At), "last_probe", probe.String(), "rtt_ms", probe.RTT.Milliseconds())
+	log := m.cfg.Logger.With("group", u.Target.Member.Group.Name, "member", u.Target.Member.ID, "site", u.Target.Member.Site,
+		"address", u.Target.Addr.String(), "state", state.String(), "reason", u.Health.Reason(), "flaps", u.Health.Flaps(u.At),
+		"last_probe", probe.String(), "rtt_ms", probe.RTT.Milliseconds())
+	switch {
+	case own.gone && state.Selectable() && !u.Discarded:
+		own.gone = false
+		log.Info(eventUp)
+	case !own.gone && !state.Selectable() && !state.Administrative() && state != trunkgroup.Probation:
+		own.gone = true
+		log.Info(eventDown)
+	default:
+		log.Info(eventState)
+	}
 }

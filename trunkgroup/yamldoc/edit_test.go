@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,22 +52,13 @@ func diff(was, is string) string {
 		switch {
 		case len(old) > 0 && len(lines) > 0 && old[0] == lines[0]:
 			old, lines = old[1:], lines[1:]
-		case len(lines) > 0 && (len(old) == 0 || contains(lines, old[0])):
+		case len(lines) > 0 && (len(old) == 0 || slices.Contains(lines, old[0])):
 			out, lines = append(out, "+"+lines[0]), lines[1:]
 		default:
 			out, old = append(out, "-"+old[0]), old[1:]
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-func contains(lines []string, line string) bool {
-	for _, l := range lines {
-		if l == line {
-			return true
-		}
-	}
-	return false
 }
 
 // A member comes and goes, and every comment, order and empty line of the rest stays.
@@ -152,8 +144,7 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		if _, err := yamldoc.RemoveMember("f.yaml", added, group, "fuzz"); err != nil && !errors.Is(err, yamldoc.ErrEdit) {
-			var faults trunkgroup.Faults
-			if !errors.As(err, &faults) {
+			if _, ok := errors.AsType[trunkgroup.Faults](err); !ok {
 				t.Fatalf("what was added cannot be removed: %v\n%s", err, added)
 			}
 		}
