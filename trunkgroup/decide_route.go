@@ -19,8 +19,9 @@ func (t *Table) Route(m SourceMatch, user, host []byte, p NumberPolicy) Decision
 
 // RouteHandedOver says where a call goes that a node of another site passes on.
 // Its group is believed by name; a name that this revision does not have is
-// matched again by the called number, else refused (DEC-07).
-func (t *Table) RouteHandedOver(group, direction, called string) Decision {
+// matched again by the called number, else refused (DEC-07). User is that of the
+// Request-URI as it was received there: it has the routing number of a ported one.
+func (t *Table) RouteHandedOver(group, direction, called string, user []byte, p NumberPolicy) Decision {
 	d := Decision{Direction: direction, Customer: t.Group(group), Called: called}
 	if d.Direction != Outbound {
 		d.Direction = Inbound
@@ -33,7 +34,11 @@ func (t *Table) RouteHandedOver(group, direction, called string) Decision {
 	case d.Direction == Inbound:
 		d.Groups = t.only(d.Customer)
 	default:
-		d.Groups = t.Providers(d.Customer, []byte(called))
+		by := []byte(called)
+		if rn := p.routingNumber(d.Customer, user); rn != nil {
+			by, d.RN = rn, string(rn)
+		}
+		d.Groups = t.Providers(d.Customer, by)
 	}
 	if len(d.Groups) == 0 {
 		d.Groups, d.Code, d.Cause = nil, 503, CauseNoRoute

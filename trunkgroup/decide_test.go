@@ -1,6 +1,7 @@
 package trunkgroup
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -42,5 +43,36 @@ func TestCourseAsksNoFarEndTwice(t *testing.T) {
 		if strings.Join(got, " ") != x.want {
 			t.Errorf("%s: got %v, want %s", names(x.groups), got, x.want)
 		}
+	}
+}
+
+// NUM-01: a ported number is routed by its routing number at both sites.
+func TestNUM01_HandedOverByTheRoutingNumber(t *testing.T) {
+	d := testDocument()
+	d.TrunkGroups = append(d.TrunkGroups, provider("east", MemberSpec{ID: "x", Site: "dallas", Address: "192.0.2.201"}),
+		provider("west", MemberSpec{ID: "y", Site: "dallas", Address: "192.0.2.202"}),
+		GroupSpec{Name: "ported", Role: TerminationCustomer, RoutePlan: "both", Sources: []SourceSpec{{IP: "203.0.113.200"}}})
+	d.RoutePlans = append(d.RoutePlans, RoutePlanSpec{Name: "both", Routes: []RouteSpec{{"+1212", []string{"east"}}, {"+1415", []string{"west"}}}})
+	table := compile(t, d)
+	policy := NumberPolicy{
+		Normalise: func(_ Numbering, user []byte) ([]byte, error) {
+			number, _, _ := bytes.Cut(user, []byte(";"))
+			return number, nil
+		},
+		Portability: func(user []byte) ([]byte, bool) {
+			_, rn, ported := bytes.Cut(user, []byte(";rn="))
+			return rn, ported
+		},
+	}
+	user := []byte("+12125550100;rn=+14155550100")
+	here := table.Route(SourceMatch{Customer: table.Group("ported")}, user, nil, policy)
+	there := table.RouteHandedOver("ported", here.Direction, here.Called, user, policy)
+	for _, got := range []Decision{here, there} {
+		if names(got.Groups) != "west" || got.RN != "+14155550100" || got.Called != "+12125550100" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if plain := table.RouteHandedOver("ported", Outbound, "+12125550100", []byte("+12125550100"), policy); names(plain.Groups) != "east" {
+		t.Errorf("%+v", plain)
 	}
 }

@@ -2,7 +2,7 @@ package trunkgroup
 
 // elsewhere plans the call at the other sites, as it would be handed to them.
 func (e *explainer) elsewhere(x *Explored) {
-	d := e.t.RouteHandedOver(x.Decision.Customer.Name, x.Decision.Direction, x.Decision.Called)
+	d := e.t.RouteHandedOver(x.Decision.Customer.Name, x.Decision.Direction, x.Decision.Called, e.q.Called, e.q.NumberPolicy)
 	for _, site := range e.t.Sites() {
 		if site == e.q.Site {
 			continue

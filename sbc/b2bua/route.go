@@ -80,7 +80,7 @@ func HuntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunk
 func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
 	var d trunkgroup.Decision
 	if c.token.yes {
-		d = table.RouteHandedOver(c.token.Group, c.token.Direction, c.token.Called)
+		d = table.RouteHandedOver(c.token.Group, c.token.Direction, c.token.Called, uri.User, number.Policy())
 	} else {
 		match := trunkgroup.SourceMatch{Provider: who.provider, Customer: who.customer, Prefix: who.prefix}
 		d = table.Route(match, uri.User, uri.Host, number.Policy())
