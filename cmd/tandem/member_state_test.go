@@ -50,7 +50,7 @@ func TestC04_StateWords(t *testing.T) {
 }
 
 // K-27: "set_state (also all)".
-func TestK27_SetStateOfMany(t *testing.T) {
+func TestK17_K27_SetStateOfMany(t *testing.T) {
 	n := &node{}
 	address := n.serve(t, "")
 	for _, x := range []struct {

@@ -1,0 +1,62 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// ruleInName finds rule ids in the name of a test: TestK06_..., TestR06_R07_..., but not
+// the C01 in TestDEC01.
+var ruleInName = regexp.MustCompile(`(?:Test|_)([KRPCD])(\d+)`)
+
+// covered lists the behaviour rules of distribution, each of which names a test.
+func covered() []string {
+	var ids []string
+	add := func(letter string, from, to int, but ...int) {
+	next:
+		for n := from; n <= to; n++ {
+			for _, b := range but {
+				if n == b {
+					continue next
+				}
+			}
+			ids = append(ids, letter+strconv.Itoa(n))
+		}
+	}
+	add("K", 1, 29, 19)
+	add("R", 1, 27, 17, 18, 19)
+	add("P", 30, 32)
+	add("C", 1, 5)
+	return append(ids, "C11", "D1", "D2", "D7", "D10", "D14")
+}
+
+// TestRulesNameTests holds that each of these rules stands in the name of a test.
+func TestRulesNameTests(t *testing.T) {
+	named := map[string]bool{}
+	for _, f := range source(t).files {
+		if !f.Test {
+			continue
+		}
+		for _, d := range f.AST.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil {
+				continue
+			}
+			for _, m := range ruleInName.FindAllStringSubmatch(fn.Name.Name, -1) {
+				n, err := strconv.Atoi(m[2])
+				if err != nil {
+					t.Fatal(err)
+				}
+				named[fmt.Sprint(m[1], n)] = true
+			}
+		}
+	}
+	for _, id := range covered() {
+		if !named[id] {
+			t.Errorf("rule %s names no test: a test's name begins with Test%s_ or has _%s", id, id, id)
+		}
+	}
+}
