@@ -79,3 +79,22 @@ func TestCDR05_GivenUpBeforeItsInviteLeft(t *testing.T) {
 		})
 	}
 }
+
+// A node that stops while far ends ring: the record says of each that it was given up
+// for that, and after how long.
+func TestDEC19_RecordOfAttemptsThatAStopEnds(t *testing.T) {
+	w, inv := newFork(t, offer, nil)
+	w.from(pbx1Addr, w.phone(pbx1Addr, inv[pbx1Addr], 180, "far", ""))
+	w.advance(2 * time.Second)
+	w.s.Shutdown(w.now)
+	w.take(carrierAddr, "SIP/2.0 503")
+	w.take(pbx1Addr, "CANCEL")
+	for _, a := range w.records[0].Attempts {
+		if a.Cause != causeShutdown || a.Elapsed != 2*time.Second || a.Code != 0 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(w.blame) != 0 {
+		t.Errorf("evidence %v", w.blame)
+	}
+}

@@ -45,13 +45,8 @@ func (c *Call) shutDown() {
 
 // giveUp ends a hunt for reasons of ours.
 func (c *Call) giveUp(cause string) {
-	for _, t := range c.tries {
-		if t.tx != nil {
-			t.tx.abandon()
-		}
-	}
-	if c.hand != nil {
-		c.hand.cancel()
+	if c.seq != nil {
+		c.do(c.seq.Stop(c.s.now, cause))
 	}
 	c.end.party = partySystem
 	c.fail(503, cause)

@@ -59,6 +59,8 @@ type weather struct {
 	parallel float64
 	// changing: how often a call goes by what changes all the time.
 	changing float64
+	// drains: a node passes its calls on for a while.
+	drains float64
 }
 
 // link is the stream between two nodes. down is when it was cut.

@@ -11,7 +11,8 @@
 //	Undialable
 //	HandoffProvisional,  the same for the peer site
 //	HandoffDone
-//	Cancel               the caller gave up
+//	Cancel, Stop         the caller gave up; the call ends for a reason of its own
+//	Unsent               no INVITE of an attempt that was given up had left
 //	Expire, Deadline     the clock
 //	Attempts             what was tried, for the record and for the peer
 //	FinalResponse        the caller's final over all attempts of both sites, one pure function

@@ -106,11 +106,27 @@ func (s *Sequence) Cancel(now time.Time) []Action {
 	if !s.begin(!s.state.Done()) {
 		return nil
 	}
-	s.abandonAll(now, 0, CauseCancelled)
-	if s.state == HandedOff {
-		s.emit(Action{Kind: CancelHandoff, Attempt: -1, Target: -1, Cause: CauseCancelled})
-	}
+	s.letGo(now, CauseCancelled)
 	s.fail(487, CauseCancelled, true)
 	s.state = Cancelled
 	return s.out
+}
+
+// Stop gives up whatever is in flight for a cause of the call's own, like a node that
+// ends. Nothing more is tried, and the caller's final is for the call to give: it is
+// not among the actions.
+func (s *Sequence) Stop(now time.Time, cause string) []Action {
+	if !s.begin(!s.state.Done()) {
+		return nil
+	}
+	s.letGo(now, cause)
+	s.state, s.peerEnd = Failed, time.Time{}
+	return s.out
+}
+
+func (s *Sequence) letGo(now time.Time, cause string) {
+	s.abandonAll(now, 0, cause)
+	if s.state == HandedOff {
+		s.emit(Action{Kind: CancelHandoff, Attempt: -1, Target: -1, Cause: cause})
+	}
 }

@@ -119,11 +119,23 @@ func (c *checkedCall) step() {
 		c.peer = false
 		c.only(c.seq.HandoffDone(c.now, r), peer)
 	case 9:
-		if rapid.IntRange(0, 5).Draw(c.t, "cancel") == 0 {
+		switch rapid.IntRange(0, 5).Draw(c.t, "cancel") {
+		case 0:
 			c.take(c.seq.Cancel(c.now))
-			if s := c.seq.State(); !s.Done() {
-				c.t.Fatalf("state %v after the caller gave up", s)
+		case 1:
+			done := c.seq.State().Done()
+			c.take(c.seq.Stop(c.now, "stopped"))
+			if c.peer || len(c.live) > 0 {
+				c.t.Fatalf("alive after a stop: %v", c.alive())
 			}
+			if !done { // the call gives it
+				c.finals++
+			}
+		default:
+			return
+		}
+		if s := c.seq.State(); !s.Done() {
+			c.t.Fatalf("state %v after the caller gave up", s)
 		}
 	}
 }
