@@ -70,6 +70,7 @@ type kamailio struct {
 	flags      int  // of the module: 1 hashes users only, 2 fails over
 	useDefault bool // the last entry of a set is tried last
 	taken      names
+	names      []string // of the inputs
 }
 
 // Kamailio imports destinations from dispatcher.list, from rows of the table
@@ -80,10 +81,16 @@ func Kamailio(inputs []Input, o KamailioOptions) (*Result, error) {
 		o.Role = trunkgroup.PSTNProvider
 	}
 	k := &kamailio{Result: newResult(o.Target), o: o, params: map[string]param{}, taken: names{}, flags: 2}
-	for _, in := range inputs {
-		if len(in.Text) > MaxInput {
-			return nil, fmt.Errorf("%s has more than %d octets", in.Name, MaxInput)
-		}
+	texts, err := texts(inputs)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range texts {
+		k.names = append(k.names, in.Name)
+	}
+	// The configuration says how the table is called.
+	slices.SortStableFunc(texts, func(a, b Input) int { return sniff(b.Text).first() - sniff(a.Text).first() })
+	for _, in := range texts {
 		if err := k.read(in); err != nil {
 			return nil, err
 		}

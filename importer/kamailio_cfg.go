@@ -14,7 +14,13 @@ const maxSelections = 10_000
 func (k *kamailio) config(in Input) error {
 	tokens := lexConfig(string(in.Text))
 	for i := range tokens {
-		if tokens[i].quoted || i+1 >= len(tokens) || tokens[i+1].text != "(" {
+		if tokens[i].quoted || i+1 >= len(tokens) {
+			continue
+		}
+		if tokens[i].text == "include_file" || tokens[i].text == "import_file" {
+			k.included(place{in.Name, tokens[i].line}, tokens[i].text, tokens[i+1].text)
+		}
+		if tokens[i+1].text != "(" || !strings.HasPrefix(tokens[i].text, "modparam") && !strings.HasPrefix(tokens[i].text, "ds_") {
 			continue
 		}
 		at := place{in.Name, tokens[i].line}
@@ -36,25 +42,38 @@ func (k *kamailio) config(in Input) error {
 	return nil
 }
 
+// included reports a file that the configuration goes on in, unless it is an input
+// itself.
+func (k *kamailio) included(at place, verb, name string) {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	for _, in := range k.names {
+		if in[strings.LastIndexByte(in, '/')+1:] == base {
+			return
+		}
+	}
+	k.Report.lost(at, verb+" "+name, "is another file, and not among the inputs", "import it as well, where it has something of the dispatcher")
+}
+
 // arguments reads up to the closing bracket. Each one is a word or a text in
 // quotes; of anything else the tokens are joined.
 func arguments(tokens []cfgToken) ([]string, bool) {
 	var args []string
-	arg, depth := "", 0
+	var arg strings.Builder
+	depth := 0
 	for i, t := range tokens {
 		switch {
 		case i > 64:
 			return nil, false
 		case t.quoted:
-			arg += t.text
+			arg.WriteString(t.text)
 		case t.text == ")" && depth == 0:
-			if arg != "" || len(args) > 0 {
-				args = append(args, arg)
+			if arg.Len() > 0 || len(args) > 0 {
+				args = append(args, arg.String())
 			}
 			return args, true
 		case t.text == "," && depth == 0:
-			args = append(args, arg)
-			arg = ""
+			args = append(args, arg.String())
+			arg.Reset()
 		default:
 			if t.text == "(" {
 				depth++
@@ -62,7 +81,7 @@ func arguments(tokens []cfgToken) ([]string, bool) {
 			if t.text == ")" {
 				depth--
 			}
-			arg += t.text
+			arg.WriteString(t.text)
 		}
 	}
 	return nil, false

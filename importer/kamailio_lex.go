@@ -15,7 +15,7 @@ type cfgToken struct {
 // values, once, as the preprocessor does. Conditions (#!ifdef) are not judged: both
 // branches are read.
 func lexConfig(text string) []cfgToken {
-	l := &cfgLexer{text: text, line: 1, defines: map[string]string{}}
+	l := &cfgLexer{text: text, line: 1, defines: map[string]string{}, substs: map[string]bool{}}
 	for l.step() {
 		continue
 	}
@@ -28,6 +28,7 @@ type cfgLexer struct {
 	line    int
 	tokens  []cfgToken
 	defines map[string]string
+	substs  map[string]bool // those of #!substdef, which stand for texts in quotes too
 }
 
 // step reads one token or passes one thing that is none; false at the end.
@@ -73,11 +74,25 @@ func isCfgWord(c byte) bool {
 func (l *cfgLexer) directive(text string) {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch verb {
-	case "define", "trydef", "redefine", "substdef", "defenv":
+	case "include_file", "import_file":
+		l.tokens = append(l.tokens, cfgToken{verb, l.line, false}, cfgToken{strings.Trim(strings.TrimSpace(rest), `"'`), l.line, true})
+	case "substdef", "substdefs":
+		l.substdef(strings.Trim(strings.TrimSpace(rest), `"'`))
+	case "define", "trydef", "redefine":
 		name, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		if verb == "define" || verb == "trydef" || verb == "redefine" {
-			l.defines[name] = strings.Trim(strings.TrimSpace(value), `"'`)
-		}
+		l.defines[name] = strings.Trim(strings.TrimSpace(value), `"'`)
+	}
+}
+
+// substdef reads !NAME!VALUE!FLAGS, where any sign may stand for the first one.
+func (l *cfgLexer) substdef(text string) {
+	if text == "" {
+		return
+	}
+	parts := strings.Split(text[1:], text[:1])
+	if len(parts) >= 2 {
+		l.defines[parts[0]] = strings.Trim(parts[1], `"'`)
+		l.substs[parts[0]] = true
 	}
 }
 
@@ -107,7 +122,11 @@ func (l *cfgLexer) quote(rest string) {
 			i++
 			b.WriteByte(rest[i])
 		case c == rest[0]:
-			l.tokens = append(l.tokens, cfgToken{b.String(), begin, true})
+			text := b.String()
+			if l.substs[text] {
+				text = l.defines[text]
+			}
+			l.tokens = append(l.tokens, cfgToken{text, begin, true})
 			l.at += i + 1
 			return
 		default:

@@ -22,22 +22,30 @@ const (
 	kindConfig
 )
 
+// first is greater for what has to be read before the rest.
+func (k kind) first() int {
+	if k == kindConfig {
+		return 1
+	}
+	return 0
+}
+
 // sniffed is how much of an input tells its kind.
 const sniffed = 64 << 10
 
 // sniff tells the kind of an input by its content.
 func sniff(text []byte) kind {
 	configSign := regexp.MustCompile(`(?m)^\s*(#!KAMAILIO|loadmodule\b|modparamx?\s*\(|request_route\b|route\s*[{\[])`)
-	insertSign := regexp.MustCompile(`(?i)\binsert\s+into\b`)
+	insertSign := regexp.MustCompile(`(?im)\b(insert|replace)\s([a-z_]+\s+)*into\b|^copy\s+\S+\s*[(f]|^create\s+table\b|^-- (mysql|mariadb|postgresql)`)
 	// A head, or an id before a set.
-	rowSign := regexp.MustCompile(`(?i)^\s*("?id"?\s*[,\t]|"?\d+"?\s*[,\t]\s*"?\d+"?\s*[,\t]|[^#\n]*[,\t]\s*"?setid\b|"?setid"?\s*[,\t])`)
+	rowSign := regexp.MustCompile(`(?i)^\s*("?id"?\s*[,;\t]|"?\d+"?\s*[,;\t]\s*"?\d+"?\s*[,;\t]|[^#\n]*[,;\t]\s*"?setid\b|"?setid"?\s*[,;\t])`)
 	head := text[:min(len(text), sniffed)]
 	switch {
 	case configSign.Match(head):
 		return kindConfig
 	case insertSign.Match(head):
 		return kindSQL
-	case rowSign.Match(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))) && !tabbedList(head):
+	case rowSign.Match(head) && !tabbedList(head):
 		return kindRows
 	}
 	return kindList
@@ -58,11 +66,9 @@ func dispatcherColumns() []string {
 
 // table reads rows with commas or tabs between columns, with or without a head.
 func (k *kamailio) table(in Input) error {
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(in.Text, []byte("\xef\xbb\xbf"))))
+	r := csv.NewReader(bytes.NewReader(in.Text))
 	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace, r.Comment, r.ReuseRecord = -1, true, true, '#', true
-	if first, _, _ := bytes.Cut(in.Text, []byte("\n")); bytes.Count(first, []byte("\t")) > bytes.Count(first, []byte(",")) {
-		r.Comma = '\t'
-	}
+	r.Comma = comma(in.Text)
 	columns := dispatcherColumns()
 	for first := true; ; first = false {
 		record, err := r.Read()
@@ -81,6 +87,19 @@ func (k *kamailio) table(in Input) error {
 			return err
 		}
 	}
+}
+
+// comma tells what stands between columns: what the first line has most of. Attributes
+// have semicolons too, but in one column.
+func comma(text []byte) rune {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	best, most := ',', bytes.Count(first, []byte(","))
+	for _, c := range "\t;" {
+		if n := bytes.Count(first, []byte(string(c))); n > most {
+			best, most = c, n
+		}
+	}
+	return best
 }
 
 func columnNames(record []string) []string {

@@ -5,27 +5,19 @@ import (
 	"strings"
 )
 
-// inserts reads INSERT INTO dispatcher ... VALUES (...), (...); of a dump. Other
+// inserts reads INSERT INTO dispatcher ... VALUES (...), (...); and COPY of a dump. Other
 // statements and other tables are passed over.
 func (k *kamailio) inserts(in Input) error {
 	s := &sqlScanner{text: string(in.Text), line: 1}
 	for s.next() {
-		if !strings.EqualFold(s.token, "insert") {
-			continue
+		var err error
+		switch {
+		case s.word("copy"):
+			err = k.copied(in.Name, s)
+		case s.word("insert") || s.word("replace"):
+			err = k.inserted(in.Name, s)
 		}
-		at := place{in.Name, s.line}
-		if !s.next() || !strings.EqualFold(s.token, "into") || !s.next() {
-			continue
-		}
-		table := strings.ToLower(s.token)
-		if i := strings.LastIndexByte(table, '.'); i >= 0 {
-			table = table[i+1:]
-		}
-		if table != "dispatcher" {
-			k.Report.elsewhere(at, "INSERT INTO "+s.token, "is not the table dispatcher")
-			continue
-		}
-		if err := k.insert(in.Name, s); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -35,16 +27,34 @@ func (k *kamailio) inserts(in Input) error {
 	return nil
 }
 
-// insert reads one statement up to its end.
+// inserted reads one INSERT or REPLACE: up to the name of the table may stand LOW_PRIORITY,
+// IGNORE, OR REPLACE and the like.
+func (k *kamailio) inserted(file string, s *sqlScanner) error {
+	at := place{file, s.line}
+	for words := 0; !s.word("into"); words++ {
+		if words > 3 || !s.next() || s.word(";") {
+			return nil
+		}
+	}
+	table, ok := s.table()
+	if !k.isTable(table) {
+		k.Report.elsewhere(at, "INSERT INTO "+table, "is not the table "+k.tableName())
+		return nil
+	}
+	if !ok {
+		return nil
+	}
+	return k.insert(file, s)
+}
+
+// insert reads one statement up to its end, from the token behind the table on.
 func (k *kamailio) insert(file string, s *sqlScanner) error {
 	columns := dispatcherColumns()
 	values := false
-	for s.next() && s.token != ";" {
+	for more := true; more && !s.word(";"); more = s.next() {
 		switch {
 		case s.word("values"):
 			values = true
-		case s.word("insert"):
-			return nil
 		case s.token == "(" && !s.quoted:
 			at := place{file, s.line}
 			row := s.tuple()
@@ -76,24 +86,34 @@ func (s *sqlScanner) word(w string) bool { return !s.quoted && strings.EqualFold
 // tuple reads up to the closing bracket.
 func (s *sqlScanner) tuple() []string {
 	var out []string
-	value, some := "", false
+	var value strings.Builder
+	some := false
 	for s.next() {
 		switch {
-		case s.quoted:
-			value, some = value+s.token, true
-		case s.token == ")" || s.token == ",":
+		case !s.quoted && (s.token == ")" || s.token == ","):
 			if some || s.token == "," {
-				out = append(out, value)
+				out = append(out, value.String())
 			}
-			value, some = "", false
+			value.Reset()
+			some = false
 		default:
-			value, some = value+s.token, true
+			value.WriteString(strings.TrimPrefix(s.token, introducer(s)))
+			some = true
 		}
-		if s.token == ")" && !s.quoted {
+		if s.word(")") {
 			return out
 		}
 	}
 	return out
+}
+
+// introducer is the token where it only says the character set of the text behind
+// it: _utf8mb4'...', N'...', E'...'.
+func introducer(s *sqlScanner) string {
+	if s.quoted || s.at >= len(s.text) || s.text[s.at] != '\'' && s.text[s.at] != '"' {
+		return ""
+	}
+	return s.token
 }
 
 // next reads one token; false at the end, or at a text that does not end.
@@ -165,7 +185,7 @@ func (s *sqlScanner) quote(q byte) bool {
 		switch {
 		case c == '\\' && q == '\'' && i+1 < len(s.text):
 			i++
-			b.WriteByte(s.text[i])
+			b.WriteByte(escaped(s.text[i]))
 		case c == q && i+1 < len(s.text) && s.text[i+1] == q:
 			i++
 			b.WriteByte(q)

@@ -53,7 +53,7 @@ type place struct {
 }
 
 func (r *Report) add(at place, o Outcome, item, became, why, remedy string) {
-	it := Item{File: at.file, Line: at.line, Item: clip(item), Outcome: o, Became: became, Why: why, Remedy: remedy}
+	it := Item{File: at.file, Line: at.line, Item: clip(mask(item)), Outcome: o, Became: mask(became), Why: mask(why), Remedy: remedy}
 	if r.said[it] {
 		return
 	}

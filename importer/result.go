@@ -64,6 +64,7 @@ func (r *Result) site() string { return r.Document.Sites[0].Name }
 
 // comment adds a line that stands above a group, or a member ("group/member").
 func (r *Result) comment(key, text string) {
+	text = mask(text)
 	if old := r.comments[key]; old != "" {
 		text = old + "\n" + text
 	}
