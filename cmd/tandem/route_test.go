@@ -75,7 +75,7 @@ func TestD07_RouteExplain(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if len([]rune(line)) > 120 {
 			t.Errorf("%d columns: %s", len([]rune(line)), line)
 		}
