@@ -44,7 +44,7 @@ func OutcomeOf(dialed, final bool, code int, cause string) Outcome {
 // budget tells whether an attempt was ended since the time of the whole call, or of
 // its group, was over: others may have used it up.
 func budget(cause string) bool {
-	return cause == hunt.CausePDD || cause == hunt.CauseReserve
+	return cause == hunt.CausePDD || cause == hunt.CauseReserve || cause == hunt.CauseSetup
 }
 
 // byCode sorts final responses. What counts as delivered is what RFC 6076 section

@@ -323,6 +323,8 @@ func TestD10_Outcomes(t *testing.T) {
 		{true, true, 407, "", Ours, true},
 		{true, false, 408, hunt.CausePDD, Ours, false},
 		{true, false, 408, hunt.CauseReserve, Ours, false},
+		{true, false, 408, hunt.CauseSetup, Ours, false},
+		{false, false, 503, hunt.CauseSetupBudget, Ours, false},
 		{true, false, 408, hunt.CauseNoResponse, Carrier, true},
 		{true, false, 408, hunt.CauseNoProgress, Carrier, true},
 		{true, false, 503, hunt.CauseTransport, Carrier, true},
