@@ -48,7 +48,7 @@ func TestStorm(t *testing.T) {
 		{"drained", weather{cancels: 0.3, parallel: 0.5, drains: 1}, nil},
 		{"drained, reordered", weather{cancels: 0.3, odd: 0.1, late: 0.2, double: 0.1, parallel: 0.3, drains: 1}, nil},
 		{"drained, changing", weather{cancels: 0.3, changing: 0.7, drains: 1}, nil},
-		{"drained, troubles", weather{cancels: 0.3, odd: 0.1, lose: 0.03, parallel: 0.5, drains: 1}, (*storm).troubles},
+		{"drained, troubles", weather{cancels: 0.3, odd: 0.1, parallel: 0.5, drains: 1}, (*storm).troubles},
 		{"changing, odd and reordered", weather{cancels: 0.3, odd: 0.1, late: 0.2, double: 0.1, changing: 0.9}, nil},
 		{"changing, lossy", weather{cancels: 0.3, odd: 0.1, lose: 0.1, late: 0.05, double: 0.05, changing: 0.9}, nil},
 		{"changing, troubles", weather{cancels: 0.3, odd: 0.1, vanish: 0.05, changing: 0.9}, (*storm).troubles},
