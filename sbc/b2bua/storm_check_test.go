@@ -166,7 +166,9 @@ func (w *storm) check(troubled bool) {
 	records := map[string]*cdr.Record{}
 	for _, r := range w.records {
 		if r.Kind == cdr.KindCall {
-			if first := records[r.SIPCallID]; first != nil && w.weather.garble == 0 && !(troubled && lost(first)) {
+			// A node that is cut off from the one that it passed a call to takes the
+			// call up itself when that one had not answered it.
+			if first := records[r.SIPCallID]; first != nil && w.weather.garble == 0 && !(troubled && w.weather.drains > 0 && first.Answer.IsZero()) {
 				w.fault("caller's call %s has two records", r.SIPCallID)
 			}
 			records[r.SIPCallID] = r
@@ -239,10 +241,6 @@ func (w *storm) check(troubled bool) {
 		}
 	}
 }
-
-// lost tells whether a call was given up unanswered because the node by which it came
-// was cut off. That node takes it up itself.
-func lost(r *cdr.Record) bool { return r.Answer.IsZero() && r.HangupCause == causePeerLost }
 
 func (w *storm) checkCaller(p *party, r *cdr.Record, calm, troubled bool) {
 	if p.gone() || troubled && p.code == 0 {
