@@ -104,7 +104,7 @@ func (n *Node) CheckNumbers(rows []trunkgroup.NumberChange) error {
 	if err != nil {
 		return &RefusedError{Message: err.Error()}
 	}
-	if faults := t.Document().NumberConflicts(wanted); len(faults) > 0 {
+	if faults := t.NumberConflicts(wanted); len(faults) > 0 {
 		return faults
 	}
 	return nil
@@ -168,7 +168,7 @@ func (n *Node) joinable(t *trunkgroup.Table) error {
 	if t == nil || table.Len() == 0 {
 		return nil
 	}
-	if faults := t.Document().NumberConflicts(table); len(faults) > 0 {
+	if faults := t.NumberConflicts(table); len(faults) > 0 {
 		return faults
 	}
 	return nil

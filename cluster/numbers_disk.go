@@ -165,11 +165,12 @@ func (d *numberDisk) keep(fresh []numbersOffer, table *trunkgroup.NumberTable, v
 	return nil
 }
 
-// leads reports whether the changes lead from what is on disk to the last of them.
+// leads reports whether the changes lead from what is on disk to the last of them. One without
+// rows does not: it is an import, or its rows were dropped since too many waited.
 func (d *numberDisk) leads(fresh []numbersOffer) bool {
 	at := d.kept
 	for _, o := range fresh {
-		if o.rows == nil && o.record == nil || o.record != nil && o.record.Import != "" || o.before.Revision != at.Revision || at.Revision > 0 && o.before != at {
+		if len(o.rows) == 0 || o.before.Revision != at.Revision || at.Revision > 0 && o.before != at {
 			return false
 		}
 		at = o.version

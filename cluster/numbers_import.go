@@ -57,7 +57,7 @@ func (n *Node) ImportNumbers(ctx context.Context, i NumbersImport) (NumbersRepor
 		w.remove[p] = true
 	}
 	if t := n.Table(); t != nil && !i.exactly {
-		if faults := t.Document().NumberConflicts(i.Rows); len(faults) > 0 {
+		if faults := t.NumberConflicts(i.Rows); len(faults) > 0 {
 			return NumbersReport{}, faults
 		}
 	}

@@ -244,6 +244,34 @@ func TestImportComesLast(t *testing.T) {
 	})
 }
 
+// When too many changes wait, their rows are dropped: then the whole table goes to disk, not an edition
+// without what it changed.
+func TestNumberDiskWithoutRows(t *testing.T) {
+	dir := t.TempDir()
+	v := vaultOf(t, dir)
+	for _, before := range []uint64{0, 1} {
+		d := newNumberDisk(filepath.Join(dir, fmt.Sprint(before)), "test", v)
+		table, err := (*trunkgroup.NumberTable)(nil).With(numberRows("+1 a"))
+		must(t, err)
+		at := trunkgroup.Version{Cluster: "test", Generation: 1, Revision: before}
+		if before > 0 {
+			must(t, d.keep([]numbersOffer{{
+				table: table, version: at, before: trunkgroup.Version{Cluster: "test", Generation: 1}, rows: numberRows("+1 a"), record: &fsm.NumbersRecord{},
+			}}, table, at))
+		}
+		more, err := table.With(numberRows("+2 a"))
+		must(t, err)
+		next := at
+		next.Revision++
+		must(t, d.keep([]numbersOffer{{table: more, version: next, before: at, record: &fsm.NumbersRecord{}}}, more, next))
+		d.close()
+		got, of, err := newNumberDisk(filepath.Join(dir, fmt.Sprint(before)), "test", v).load()
+		if must(t, err); of != next || got.Checksum() != more.Checksum() {
+			t.Errorf("after edition %d: on disk is %v with %d numbers, want %d", before, of, got.Len(), more.Len())
+		}
+	}
+}
+
 // What is written is what is read, whatever a crash leaves of the journal, and it is compacted in the
 // background without losing a change.
 func TestNumberDisk(t *testing.T) {

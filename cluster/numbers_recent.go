@@ -19,7 +19,7 @@ type recentNumbers struct {
 
 // add takes a change; one of which the rows are not known ends what can be told.
 func (r *recentNumbers) add(o numbersOffer) {
-	if o.rows == nil && o.record.Import != "" {
+	if o.record.Import != "" {
 		*r = recentNumbers{}
 		return
 	}

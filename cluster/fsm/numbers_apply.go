@@ -88,6 +88,7 @@ func (c *Numbers) commit(s *State) Result {
 		return Result{Version: now, Err: err}
 	}
 	r := c.put(s, next, b.table, NumbersRecord{Import: b.Name, Set: b.Set, Removed: b.Gone})
+	r.Numbers.Rows = nil // they are but the last ones
 	n.branches = nil
 	return r
 }
