@@ -49,4 +49,7 @@ type Token struct {
 	Direction string
 	// Keys are what its distributions go by.
 	Keys Keys
+	// Test: an operator's test call. A node that does not know the field takes it
+	// for a call like every other one.
+	Test bool
 }

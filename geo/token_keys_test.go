@@ -16,6 +16,7 @@ func TestDEC07_TokenKeys(t *testing.T) {
 		CallID: "a;b=c@x", From: "sip:bob@example.com", User: "acme", Caller: "+12145550100",
 		Source: netip.MustParseAddr("2001:db8::1"),
 	}
+	tok.Test = true
 	text := tok.Append(nil, testKey, callID, fromTag)
 	got, err := ParseToken(text, testKey, callID, fromTag, tok.Target)
 	if err != nil || !reflect.DeepEqual(got, tok) {

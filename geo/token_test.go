@@ -59,7 +59,7 @@ func TestDEC08_MACCovers(t *testing.T) {
 		"hop": func(t *Token) { t.Hop = 0 }, "group": func(t *Token) { t.Group = "other" },
 		"revision": func(t *Token) { t.Version.Revision++ }, "budget": func(t *Token) { t.Budget += time.Second },
 		"tried": func(t *Token) { t.Tried = t.Tried[:1] }, "called": func(t *Token) { t.Called = "+1900" },
-		"direction": func(t *Token) { t.Direction = "outbound" },
+		"direction": func(t *Token) { t.Direction = "outbound" }, "test": func(t *Token) { t.Test = true },
 	} {
 		other := sample()
 		change(&other)
@@ -137,6 +137,7 @@ func TestDEC08_Malformed(t *testing.T) {
 		"", "v", strings.Replace(good, "v=1", "v=2", 1), strings.Replace(good, "v=1;", "", 1),
 		strings.Replace(good, ";boot=7", "", 1), strings.Replace(good, "boot=7", "boot=-7", 1),
 		strings.Replace(good, "hop=1", "hop=x", 1), good + ";hop=0", good + ";call=2",
+		good + ";test=0", good + ";test=1;test=1",
 		strings.Replace(good, "ms=9500", "ms=86400001", 1), strings.Replace(good, "01J8Z3", "%4", 1),
 		strings.Replace(good, "01J8Z3", "%zz", 1), good + ";",
 	} {

@@ -46,6 +46,9 @@ func (t *Token) Append(dst, key, sipCallID, fromTag []byte) []byte {
 	dst = appendField(dst, ";called", t.Called)
 	dst = appendField(dst, ";dir", t.Direction)
 	dst = t.Keys.append(dst)
+	if t.Test {
+		dst = append(dst, ";test=1"...)
+	}
 	mac := tokenMAC(key, dst[start:], sipCallID, fromTag)
 	dst = append(dst, macMark...)
 	return base64.RawURLEncoding.AppendEncode(dst, mac[:macSize])
@@ -161,6 +164,12 @@ func (t *Token) set(name, value string, seen *int) (err error) {
 		bit, t.Direction = 12, value
 	case "tried":
 		t.Tried = append(t.Tried, value)
+		return nil
+	case "test":
+		if value != "1" || t.Test {
+			return errField
+		}
+		t.Test = true
 		return nil
 	default:
 		return t.Keys.set(name, value)

@@ -146,7 +146,7 @@ func (h *handing) ask(node int) {
 	token := geo.Token{
 		CallID: c.id, Origin: s.cfg.Node, Boot: uint64(s.cfg.Boot), Target: peer.Name, Hop: geo.MaxHop,
 		Group: c.customer.Name, Version: table.Version(), Budget: h.budget(), Tried: c.tried(),
-		Called: c.called, Direction: c.dir.String(), Keys: c.handedKeys(),
+		Called: c.called, Direction: c.dir.String(), Keys: c.handedKeys(), Test: c.test,
 	}
 	o.lines = append(o.lines, sip.Handoff.String()...)
 	o.lines = append(o.lines, ": "...)

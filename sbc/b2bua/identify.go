@@ -214,7 +214,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 	c.a.setTarget(s, m.Header(sip.Contact))
 	if who.token != nil {
 		c.token = handedOver{Token: *who.token, yes: true}
-		c.id = who.token.CallID
+		c.id, c.test = who.token.CallID, who.token.Test
 	} else {
 		c.id = callID(s.now, s.env.Random(), s.env.Random())
 	}
