@@ -9,12 +9,15 @@ import (
 // Far ends that register, in a storm: one that all nodes reach, and two behind
 // NATs that let in only whom they have asked.
 
-const stormRooms = "+13035550100"
+const (
+	stormRooms      = "+13035550100"
+	stormRegistered = "rooms-in"
+)
 
 // stormGroup is their group.
 func stormGroup() trunkgroup.GroupSpec {
 	return trunkgroup.GroupSpec{
-		Name: "rooms-in", Role: trunkgroup.OriginationCustomer, Numbers: []string{stormRooms},
+		Name: stormRegistered, Role: trunkgroup.OriginationCustomer, Numbers: []string{stormRooms},
 		Members: []trunkgroup.MemberSpec{{ID: "pbx", Registration: &trunkgroup.RegistrationSpec{AOR: "sip:rooms@sip.local", Users: []string{"rooms"}}}},
 		Credentials: []trunkgroup.CredentialSpec{{
 			Username: "rooms", Realm: "sip.local", HA1MD5: "0123456789abcdef0123456789abcdef",

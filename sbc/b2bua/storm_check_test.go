@@ -44,6 +44,8 @@ func TestStorm(t *testing.T) {
 		{"parallel, lossy", weather{cancels: 0.3, odd: 0.1, lose: 0.1, late: 0.05, double: 0.05, parallel: 0.9}, nil},
 		{"parallel, troubles", weather{cancels: 0.3, odd: 0.1, vanish: 0.05, parallel: 0.9}, (*storm).troubles},
 		{"parallel, a node stops", weather{cancels: 0.3, odd: 0.1, lose: 0.03, parallel: 0.9}, (*storm).oneStops},
+		{"registered, parallel", weather{cancels: 0.3, odd: 0.1, registered: 0.8, parallel: 0.1}, nil},
+		{"registered, parallel, troubles", weather{cancels: 0.3, odd: 0.1, registered: 0.8, parallel: 0.1}, (*storm).troubles},
 		{"changing", weather{cancels: 0.3, changing: 0.9}, nil},
 		{"drained", weather{cancels: 0.3, parallel: 0.5, drains: 1}, nil},
 		{"drained, reordered", weather{cancels: 0.3, odd: 0.1, late: 0.2, double: 0.1, parallel: 0.3, drains: 1}, nil},

@@ -122,7 +122,12 @@ func newStorm(t testing.TB, seed uint64, weather weather) *storm {
 	t.Helper()
 	start, _ := time.Parse(time.RFC3339, stormStart)
 	w := &storm{t: t, now: start, rng: rand.New(rand.NewPCG(seed, 7)), weather: weather, agents: map[string]*agent{}}
-	table, err := trunkgroup.Compile(stormDocument(), trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1})
+	d := stormDocument()
+	if weather.registered > 0 && weather.parallel > 0 {
+		g := &d.TrunkGroups[slices.IndexFunc(d.TrunkGroups, func(g trunkgroup.GroupSpec) bool { return g.Name == stormRegistered })]
+		g.Distribution.Method = trunkgroup.Parallel
+	}
+	table, err := trunkgroup.Compile(d, trunkgroup.Version{Cluster: "test", Generation: 1, Revision: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
