@@ -81,6 +81,7 @@ func csvProblem(text string, err error) string {
 
 // csvRemedy says how a text should be written that is almost a number.
 func csvRemedy(text string) string {
+	text = strings.TrimPrefix(text, "tel:")
 	digits := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return r
@@ -90,7 +91,7 @@ func csvRemedy(text string) string {
 	body := strings.TrimPrefix(text, "+")
 	switch {
 	case len(text) > maxPatternText || digits == "" || len(digits) > maxDigits:
-	case strings.ContainsAny(text, "eE") && strings.ContainsAny(text, ".,+"):
+	case strings.ContainsAny(text, "eE") && strings.ContainsAny(text, ".,+") && strings.Trim(text, "0123456789eE.,+") == "":
 		return "a spreadsheet has rounded the number: format the column as text and fill it again"
 	case strings.Trim(body, "0123456789 ().-/\u00a0") != "":
 	case strings.HasPrefix(text, "+"):

@@ -69,6 +69,7 @@ func TestReadNumberCSVFaults(t *testing.T) {
 		"0214555,acme-in":                      `line 1: "0214555": does not begin with +; write the number with + and country code, without the 0 in front`,
 		"0012145550100,acme-in":                `line 1: "0012145550100": does not begin with +; write + in place of 00: "+12145550100"`,
 		"+1 (214) 555-0100,acme-in":            `line 1: "+1 (214) 555-0100" is not + and digits; write "+12145550100"`,
+		"tel:+12145550100,acme-in":             `line 1: "tel:+12145550100" is not + and digits; write "+12145550100"`,
 		"1.21456E+10,acme-in":                  `line 1: "1.21456E+10" is not + and digits; a spreadsheet has rounded the number: format the column as text and fill it again`,
 		"+1234567890123456,acme-in":            `line 1: "+1234567890123456" has more than 15 digits; write "+12145550100", "+1469555*" or "+12145550100..+12145550199"`,
 		"+19..+10,acme-in":                     `line 1: "+19..+10": low end "+19" is above high end "+10"; write "+12145550100", "+1469555*" or "+12145550100..+12145550199"`,

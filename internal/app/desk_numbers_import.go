@@ -25,6 +25,9 @@ func (d *desk) ImportNumbers(ctx context.Context, list io.Reader, i admin.Number
 	if err != nil {
 		return out, err
 	}
+	if i.Replace != "" && l.table.Len() == 0 && len(l.remove) == 0 {
+		return out, as(admin.ErrInvalid, fmt.Errorf("the list has no numbers, and all that %q has would be taken out; see what became of the list, or name what goes in lines like +12145550100,-", i.Replace))
+	}
 	r, err := d.app.node.ImportNumbers(ctx, cluster.NumbersImport{
 		Rows: l.table, Remove: l.remove, Replace: i.Replace, Author: i.Author, Reason: i.Reason, Key: i.Key, DryRun: i.DryRun,
 	})

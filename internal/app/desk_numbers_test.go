@@ -49,6 +49,12 @@ func TestNumbersRouteCalls(t *testing.T) {
 	if code := post("/v1/numbers/import", "number,group\n+1214,acme-in\n+12x,acme-in\n+1215,nobody\n", nil); code != http.StatusUnprocessableEntity {
 		t.Errorf("a list with faults: %d", code)
 	}
+	// A list that came empty, like one that could not be written, takes nothing out.
+	for _, list := range []string{"", "number,group\n", "# nothing\n"} {
+		if code := post("/v1/numbers/import?replace_group=acme-in", list, nil); code != http.StatusUnprocessableEntity {
+			t.Errorf("an empty list in place of a group's numbers: %d", code)
+		}
+	}
 	var list strings.Builder
 	for i := range 30000 {
 		fmt.Fprintf(&list, "+4930%06d,acme-in\n", i)
