@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/limit"
+	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -223,5 +224,21 @@ func BenchmarkAdmit(b *testing.B) {
 		c.admitted(caller{})
 		w.Release(c.uses)
 		w.s.rates.expire(w.now.Add(2 * time.Second))
+	}
+}
+
+// TestDEC10_RefusedByICMPCountsNoMore: a member whose port is closed has no call, neither by its limit nor by
+// the count that distributions and operators see.
+func TestDEC10_RefusedByICMPCountsNoMore(t *testing.T) {
+	w, m := limited(t, limit.Key{Kind: limit.Calls, Scope: limit.Member, Name: "acme-in/dal-1"}, 5)
+	w.from(carrierAddr, invite{body: offer}.String())
+	for _, x := range w.sent {
+		if x.dest() == pbx1Addr {
+			w.step(func() { w.s.Failed(w.now, x.ref, &transport.ICMPError{}) })
+		}
+	}
+	w.take(pbx2Addr, "INVITE")
+	if _, used := m.Read(); used != 0 {
+		t.Errorf("%d in use at a member whose port is closed", used)
 	}
 }

@@ -160,6 +160,9 @@ func (tx *inviteTx) gone(err error) {
 	}
 	tx.owner, tx.bytes, tx.unwanted = nil, nil, true
 	tx.fsm.StopRepeating()
+	if !tx.provisional {
+		tx.release() // nobody there has ever said a word
+	}
 	tx.giveUp = tx.s.now.Add(tx.s.cfg.Timers.Life())
 	tx.s.settle(tx.token, tx)
 	if owner != nil {
