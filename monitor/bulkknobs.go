@@ -56,21 +56,8 @@ func (m *Monitor) ownMembers(group string, state trunkgroup.AdminState) (list []
 // takes says why a member cannot be put into a state.
 func takes(who *trunkgroup.Member, state trunkgroup.AdminState) error {
 	probes := state == trunkgroup.AdminInactive || state == trunkgroup.AdminTrying
-	switch {
-	case who.Nested != nil:
-		return fmt.Errorf("member %s stands for group %s, whose members have states: %w", who.Key, who.Nested.Name, ErrNoMember)
-	case probes && (!who.Group.Monitoring.Enabled || who.Registration != nil || who.Direction == trunkgroup.DirectionIn):
+	if probes && (!who.Group.Monitoring.Enabled || who.Registration != nil || who.Direction == trunkgroup.DirectionIn) {
 		return fmt.Errorf("member %s %w, so no probe would end the state %s", who.Key, ErrNotProbed, state)
 	}
 	return nil
-}
-
-// weighs says whether the weights of members make a difference to a method.
-func weighs(m trunkgroup.Method) bool {
-	switch m {
-	case trunkgroup.Weighted, trunkgroup.RelativeWeight, trunkgroup.Hash, trunkgroup.HashCallID, trunkgroup.HashFrom, trunkgroup.HashTo,
-		trunkgroup.HashRequestUser, trunkgroup.HashAuthUser, trunkgroup.HashSourceIP, trunkgroup.HashCaller, trunkgroup.HashCalled:
-		return true
-	}
-	return false
 }

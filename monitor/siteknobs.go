@@ -56,7 +56,7 @@ func (m *Monitor) SetWeight(member string, weight int, author, reason string) (v
 			return verdict.Knob{}, err
 		case weight < 0 || weight > verdict.MaxWeight:
 			return verdict.Knob{}, fmt.Errorf("%w: %d is not from 1 to %d", ErrWeight, weight, verdict.MaxWeight)
-		case weight > 0 && !weighs(who.Group.Method):
+		case weight > 0 && !who.Group.Method.Weighs():
 			return verdict.Knob{}, fmt.Errorf("%w: group %s distributes by %s, where weights do not count", ErrWeight, who.Group.Name, who.Group.Method)
 		}
 		return m.knobs.SetWeight(now, member, weight, author, reason, m.cfg.Node, m.cfg.KnobLife), nil

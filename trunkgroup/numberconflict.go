@@ -9,26 +9,10 @@ import (
 // maxNumberConflicts is how many conflicts are told one by one.
 const maxNumberConflicts = 100
 
-// NumberConflicts returns what is wrong between the document and a number
+// NumberConflicts returns what is wrong between the table's document and a number
 // table: rows whose group is missing or no origination-customer; a pattern that
 // both give to different groups; and ranges of both that overlap without one
-// being inside the other. At most about a hundred faults are told.
-//
-// It reads all numbers of the document, of which the compiled Table spares most:
-// see its method of the same name.
-func (d *Document) NumberConflicts(n *NumberTable) Faults {
-	c := newConflicts(d, n)
-	if n != nil {
-		for p, owner := range d.patterns() {
-			if !eachOverlap(p, uint32(owner), &n.set, c.overlap) {
-				break
-			}
-		}
-	}
-	return c.faults
-}
-
-// NumberConflicts is Document.NumberConflicts of the table's document. Its cost
+// being inside the other. At most about a hundred faults are told. Its cost
 // grows with the smaller of both: few changes are checked against many numbers
 // of a document at once.
 func (t *Table) NumberConflicts(n *NumberTable) Faults {

@@ -97,7 +97,7 @@ func (t *Table) MatchNumber(e164 []byte) *Group {
 // WithNumbers returns the table with a number table beside its document: a
 // shallow copy that costs the same however many numbers there are. Rows of a
 // group that is missing, or has another role than origination-customer, own
-// nothing; Document.NumberConflicts tells of them. The version stays.
+// nothing; NumberConflicts tells of them. The version stays.
 func (t *Table) WithNumbers(n *NumberTable) *Table {
 	next := *t
 	next.bulk, next.bulkGroups, next.reached = n, nil, nil

@@ -83,6 +83,20 @@ func (t *NumberTable) With(changes []NumberChange) (*NumberTable, error) {
 	return next, nil
 }
 
+// Tally counts the changes that set a pattern, or move it, and those that take one
+// out; the others say what is so already.
+func (t *NumberTable) Tally(changes []NumberChange) (set, removed int) {
+	for _, c := range changes {
+		switch group, ok := t.Get(c.Pattern); {
+		case c.Group == "" && ok:
+			removed++
+		case c.Group != "" && group != c.Group:
+			set++
+		}
+	}
+	return set, removed
+}
+
 // edits checks the changes and returns the last one of each pattern, sorted.
 func (t *NumberTable) edits(changes []NumberChange) ([]setEdit, error) {
 	edits := make([]setEdit, len(changes))

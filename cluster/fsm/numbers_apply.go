@@ -55,7 +55,7 @@ func (c *Numbers) change(s *State) Result {
 	if err != nil {
 		return Result{Version: n.version(s.cluster), Err: err}
 	}
-	set, removed := tell(n.table, c.Rows)
+	set, removed := n.table.Tally(c.Rows)
 	if set+removed == 0 && next.Generation == n.version(s.cluster).Generation {
 		n.keys = remembered(n.keys, c.Key, n.version(s.cluster))
 		return Result{Version: n.version(s.cluster)}
@@ -67,7 +67,7 @@ func (c *Numbers) change(s *State) Result {
 	for i := range n.branches {
 		n.branches[i].follow(c.Rows)
 	}
-	return c.put(s, next, table, NumbersRecord{Set: set, Removed: removed})
+	return c.put(s, next, table, NumbersRecord{Set: uint64(set), Removed: uint64(removed)})
 }
 
 func (c *Numbers) commit(s *State) Result {
@@ -146,14 +146,14 @@ func (c *Numbers) piece(n *numbers) error {
 
 // add changes what the import will be, by all of the rows or none.
 func (b *branch) add(rows []trunkgroup.NumberChange) error {
-	set, removed := tell(b.table, rows)
+	set, removed := b.table.Tally(rows)
 	table, err := with(b.table, rows)
 	if err != nil {
 		return err
 	}
 	b.table = table
-	b.Set += set
-	b.Gone += removed
+	b.Set += uint64(set)
+	b.Gone += uint64(removed)
 	return nil
 }
 
@@ -180,17 +180,4 @@ func with(t *trunkgroup.NumberTable, rows []trunkgroup.NumberChange) (*trunkgrou
 		return nil, ErrTooManyNumbers
 	}
 	return next, nil
-}
-
-// tell counts the rows that set and that remove something.
-func tell(t *trunkgroup.NumberTable, rows []trunkgroup.NumberChange) (set, removed uint64) {
-	for i := range rows {
-		switch group, ok := t.Get(rows[i].Pattern); {
-		case rows[i].Group == "" && ok:
-			removed++
-		case rows[i].Group != "" && group != rows[i].Group:
-			set++
-		}
-	}
-	return set, removed
 }

@@ -83,9 +83,6 @@ func memberTable(lines []memberLine, wide bool) *table {
 
 // farEnd is where a member is reached.
 func (m *memberLine) farEnd() string {
-	if m.Nested != "" {
-		return "group " + m.Nested
-	}
 	return strings.TrimPrefix(m.Transport+":"+cmp.Or(m.FQDN, m.AOR, m.Address), ":")
 }
 

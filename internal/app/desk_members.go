@@ -28,9 +28,6 @@ func factsOf(s *verdict.Status, v *trunkgroup.View) admin.MemberFacts {
 	if s.Ramp > 0 {
 		f.Share = int(s.Ramp)
 	}
-	if m.Nested != nil {
-		f.Nested = m.Nested.Name
-	}
 	var probed, good time.Time
 	for i := range s.Targets {
 		t := &s.Targets[i]

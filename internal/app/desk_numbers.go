@@ -113,24 +113,11 @@ func (d *desk) ChangeNumbers(ctx context.Context, c admin.NumberChange) (admin.N
 		}
 		edit.Rows = append(edit.Rows, trunkgroup.NumberChange{Pattern: p, Group: r.Group})
 	}
-	out.Set, out.Removed = told(d.app.node.Numbers().Table, edit.Rows)
+	out.Set, out.Removed = d.app.node.Numbers().Table.Tally(edit.Rows)
 	v, changed, err := d.app.node.ChangeNumbers(ctx, edit)
 	out.Generation, out.Edition, out.Unchanged = v.Generation, v.Revision, !changed
 	out.Same, out.Millis = len(edit.Rows)-out.Set-out.Removed, time.Since(start).Milliseconds()
 	return out, numberError(err)
-}
-
-// told counts what changes of a table.
-func told(t *trunkgroup.NumberTable, rows []trunkgroup.NumberChange) (set, removed int) {
-	for _, r := range rows {
-		switch g, ok := t.Get(r.Pattern); {
-		case r.Group == "" && ok:
-			removed++
-		case r.Group != "" && g != r.Group:
-			set++
-		}
-	}
-	return set, removed
 }
 
 // numberError says in the API's words why numbers were not changed.

@@ -23,7 +23,6 @@ type MemberFacts struct {
 	LastGood      *time.Time `json:"last_good,omitempty" doc:"The last good reply of any of its addresses."`
 	Calls         int        `json:"calls" doc:"Up or being set up, by the asked node."`
 	ClusterCalls  int        `json:"cluster_calls" doc:"The same of all nodes, as last heard: some seconds old."`
-	Nested        string     `json:"nested_group,omitempty" doc:"The group whose members take its place."`
 }
 
 // Latency is how long a target takes to answer probes (K-29).

@@ -21,9 +21,10 @@ const (
 )
 
 // Failed reports whether a finished call counts against a canary. A call that
-// the caller took back counts for nothing, and neither does a peer site's part.
+// the caller took back counts for nothing, and neither does a peer site's part or an
+// operator's test call.
 func Failed(r *cdr.Record) (failed, counts bool) {
-	if r.Kind != cdr.KindCall || r.SIPCode == 487 {
+	if r.Kind != cdr.KindCall || r.Test || r.SIPCode == 487 {
 		return false, false
 	}
 	if !r.Answer.IsZero() {

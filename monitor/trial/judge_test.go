@@ -24,6 +24,7 @@ func TestFailed(t *testing.T) {
 		{"a carrier's 503", cdr.Record{Kind: cdr.KindCall, SIPCode: 503, Attempts: dialed}, true, true},
 		{"declined", cdr.Record{Kind: cdr.KindCall, SIPCode: 603, Attempts: dialed}, false, true},
 		{"taken back", cdr.Record{Kind: cdr.KindCall, SIPCode: 487, Attempts: dialed}, false, false},
+		{"a test", cdr.Record{Kind: cdr.KindCall, Test: true, SIPCode: 503}, false, false},
 		{"a peer's part", cdr.Record{Kind: cdr.KindHandoff, SIPCode: 503}, false, false},
 	} {
 		if failed, counts := Failed(&x.r); failed != x.failed || counts != x.counts {

@@ -58,7 +58,7 @@ func (w *Watch) Use(t *trunkgroup.Table) {
 	}
 	next := &index{table: t, seats: make([]*seat, len(t.Members())), byKey: make(map[string]*seat)}
 	for i, m := range t.Members() {
-		if q := m.Group.Quality; q != nil && m.Nested == nil && m.Direction != trunkgroup.DirectionIn {
+		if q := m.Group.Quality; q != nil && m.Direction != trunkgroup.DirectionIn {
 			next.seats[i] = w.seat(m.Key, *q)
 			next.byKey[m.Key] = next.seats[i]
 		}
