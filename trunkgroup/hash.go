@@ -38,6 +38,9 @@ func (g *Group) KeyHash(t *Traits) (uint64, bool) {
 			uri = t.To
 		}
 		user, host := splitURI(uri)
+		if g.Key == KeyFrom && Anonymous(user, host) {
+			return 0, false
+		}
 		if g.UserOnly {
 			return hashOf(user)
 		}
@@ -106,6 +109,12 @@ func splitURI(uri []byte) (user, host []byte) {
 		rest = rest[:i]
 	}
 	return user, bytes.TrimSuffix(rest, usual)
+}
+
+// Anonymous tells of the user and the host of a caller's URI that it is nobody's (RFC
+// 3323 4.1): such calls have nothing in common.
+func Anonymous(user, host []byte) bool {
+	return bytes.EqualFold(user, []byte("anonymous")) || bytes.EqualFold(host, []byte("anonymous.invalid"))
 }
 
 // KamailioHash is the hash that Kamailio's dispatcher takes of one or two texts; it

@@ -140,3 +140,22 @@ func TestC02_KamailioHash(t *testing.T) {
 		}
 	}
 }
+
+// Anonymous callers have nothing in common: their calls take turns and do not all go to
+// one member. Kamailio knows no such thing.
+func TestK04_AnonymousCallersTakeTurns(t *testing.T) {
+	for _, uri := range []string{"sip:anonymous@anonymous.invalid", "sip:Anonymous@sbc.example.com", "sip:x@Anonymous.Invalid"} {
+		for _, only := range []bool{false, true} {
+			x := &Traits{From: []byte(uri), To: []byte(uri)}
+			if _, ok := (&Group{Key: KeyFrom, UserOnly: only}).KeyHash(x); ok {
+				t.Errorf("%s has a key", uri)
+			}
+			if _, ok := (&Group{Key: KeyTo, UserOnly: only}).KeyHash(x); !ok {
+				t.Errorf("a call to %s has none", uri)
+			}
+			if _, ok := (&Group{Key: KeyFrom, UserOnly: only}).KamailioKey(x); !ok {
+				t.Errorf("%s has no key for Kamailio", uri)
+			}
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package b2bua
 
 import (
-	"bytes"
-
 	"github.com/tandem-sbc/tandem/geo"
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -62,15 +60,14 @@ func (k *keyed) takeOver(origin *geo.Keys) {
 func (k *keyed) HeaderValue(name string) []byte { return valueOf(k.msg, name) }
 
 // appendCallerE164 appends the caller's number as his group writes numbers; one that
-// cannot be read so is left as it came. Nobody's is appended for an anonymous caller
-// (RFC 3323 4.1): such calls have nothing in common.
+// cannot be read so is left as it came. Nobody's is appended for an anonymous caller.
 func (c *Call) appendCallerE164(dst []byte) []byte {
 	from := addressOf(c.msg.Header(sip.From))
 	policy := &trunkgroup.Numbering{}
 	if c.ingress != nil {
 		policy = &c.ingress.Numbering
 	}
-	if string(from.Host) == "anonymous.invalid" || bytes.EqualFold(from.User, []byte("anonymous")) {
+	if trunkgroup.Anonymous(from.User, from.Host) {
 		return dst
 	}
 	begin := len(dst)
