@@ -15,6 +15,7 @@ func (e *explainer) route(m SourceMatch) Decision {
 		e.number(m.Provider, user)
 		by, _ := e.t.FindNumber([]byte(d.Called))
 		e.say("route", "%s owns the number by %s: inbound", d.Customer.Name, by.By())
+		e.covered(d.Called, by)
 	case m.Customer == nil:
 		e.number(m.Provider, user)
 		e.say("route", "no group owns the number: 404")
@@ -24,6 +25,23 @@ func (e *explainer) route(m SourceMatch) Decision {
 		e.routedCustomer(&d, user)
 	}
 	return d
+}
+
+// covered says what else covers a number and lost: what covers the fewest numbers
+// wins, and expressions come last, in their order.
+func (e *explainer) covered(called string, winner NumberMatch) {
+	const most = 5
+	said := 0
+	for _, m := range e.t.NumberCovers([]byte(called)) {
+		if m == winner {
+			continue
+		}
+		if said++; said > most {
+			e.say("route", "and more; see: tandem number show %s", called)
+			return
+		}
+		e.say("route", "%s of %s covers it too and is not used", m.By(), m.Group.Name)
+	}
 }
 
 // routedCustomer says where a customer's call goes.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,40 @@ source: nobody is identified: 401 with a challenge
 `
 	if e := Explain(table, v, q); e.Code != 401 || explained(e) != want {
 		t.Errorf("another port: %d\n%swant\n%s", e.Code, explained(e), want)
+	}
+}
+
+// What else covers a called number is said behind what won, the narrowest first, and
+// not without end.
+func TestD07_ExplainSaysWhatElseCoversANumber(t *testing.T) {
+	d := numbersDocument(
+		[]string{"+1214*", "+12145550100..+12145550199", "+121*", `/^\+12.*$/`}, []string{"+12145550150", "+12*", `/^\+1[0-9]*$/`},
+	)
+	table := compile(t, d).WithNumbers(numberTable(t, "+1214555*", "globex-in", "+12145550150..+12145550159", "acme-in"))
+	q := Query{Site: "dallas", Called: []byte("+12145550155"), Source: SourceKey{Local: addrPort("203.0.113.1:5060"), Source: addrPort("192.0.2.1:5060"), Transport: UDP}}
+	steps := func() (list []string) {
+		for _, s := range Explain(table, NewView(table), q).Steps {
+			if s.Name == "route" {
+				list = append(list, s.Text)
+			}
+		}
+		return list
+	}
+	want := []string{
+		"acme-in owns the number by +12145550150..+12145550159 of the number table: inbound",
+		"+12145550100..+12145550199 of acme-in covers it too and is not used",
+		"+1214555* of the number table of globex-in covers it too and is not used",
+		"+1214* of acme-in covers it too and is not used",
+		"+121* of acme-in covers it too and is not used",
+		"+12* of globex-in covers it too and is not used",
+		"and more; see: tandem number show +12145550155",
+	}
+	if got := steps(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	q.Called = []byte("+13105550100")
+	if got := steps(); len(got) != 1 {
+		t.Errorf("nothing else covers it: %v", got)
 	}
 }
 

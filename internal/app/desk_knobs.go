@@ -126,28 +126,8 @@ func (d *desk) nodesOf(site string) []string {
 	return names
 }
 
-// drained says that an operator drained this node's site, or nothing, and whether it
-// takes calls nevertheless since no other site does.
-func (d *desk) drained() (why string, needed bool) {
-	m := d.app.watch.monitor
-	if m == nil {
-		return "", false
-	}
-	if b := m.Board(); b != nil {
-		_, needed = b.Needed[d.app.cfg.Site]
-	}
-	for _, k := range m.Knobs() {
-		if k.Member == verdict.DrainOf(d.app.cfg.Site) {
-			why = fmt.Sprintf("%s is drained since %s by %s until %s: %s", d.app.cfg.Site, k.Set.UTC().Format(time.RFC3339),
-				orUnknown(k.Author), k.Expires.UTC().Format(time.RFC3339), orUnknown(k.Reason))
-			if needed {
-				why += "; it takes calls nevertheless, since no other site does"
-			}
-			return why, needed
-		}
-	}
-	return "", false
-}
+// drained is drainedSite of this node's own site.
+func (d *desk) drained() (why string, needed bool) { return d.drainedSite(d.app.cfg.Site) }
 
 func orUnknown(s string) string {
 	if s == "" {

@@ -23,6 +23,7 @@ func (x *exploring) say(name, format string, args ...any) {
 // parser, which bound of the caller's customer is passed, why members are in their
 // states, whom a hand-off would ask, and what the caller hears when nobody answers.
 func (x *exploring) annotate() {
+	x.drains()
 	x.filter()
 	x.d.bounds(&x.Explanation, x.Course.Table, x.q.Username != "")
 	x.why(x.Explanation.Order)
