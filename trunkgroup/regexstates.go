@@ -49,7 +49,8 @@ func expressionStates(program *syntax.Prog) ([]expressionState, error) {
 			if symbol == symbolPlus {
 				r = '+'
 			}
-			a.states[i].next[symbol] = a.state(a.close(a.step(a.sets[i], r), 0), 0)
+			next := a.state(a.close(a.step(a.sets[i], r), 0), 0) // which may move the states
+			a.states[i].next[symbol] = next
 		}
 		if len(a.states) > maxExpressionStates {
 			return nil, fmt.Errorf("is too complex: it takes more than %d states", maxExpressionStates)
