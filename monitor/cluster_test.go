@@ -73,9 +73,10 @@ func (c *testCluster) newNode(name string, edit func(*Config)) *testNode {
 			n.mu.Lock()
 			n.published++
 			n.mu.Unlock()
+			at := time.Now()
 			for _, other := range c.nodes {
 				if other != n {
-					c.carry(name, other.name, func() { other.Receive(name, key, payload) })
+					c.carry(name, other.name, func() { other.Receive(name, key, payload, at) })
 				}
 			}
 		},

@@ -225,6 +225,26 @@ func (m *Monitor) inherit(now time.Time, key verdict.Key, a *prober.Assignment) 
 	}
 }
 
+// inheritLate lets a target of ours that has no result yet inherit what has just been heard of it: a node that starts has its targets before
+// it hears of anybody. While probes are paused there is no own result for long. The lock is held.
+func (m *Monitor) inheritLate(key verdict.Key) {
+	own := m.own[key]
+	if own == nil || own.last != nil {
+		return
+	}
+	now, member := time.Now(), m.table.Member(key.Member)
+	a := prober.Assignment{Target: prober.Target{Member: member, Addr: key.Addr}, Admin: m.admin(now, member)}
+	if !key.Addr.IsValid() {
+		a.Addr = member.Addr
+	}
+	m.inherit(now, key, &a)
+	if a.Inherit == trunkgroup.Unknown {
+		return
+	}
+	own.gone = !a.Inherit.Selectable()
+	m.prober.Inherit(a)
+}
+
 // admin is the operator's word about a member.
 func (m *Monitor) admin(now time.Time, member *trunkgroup.Member) trunkgroup.AdminState {
 	knob, ok := m.knobs.Of(now, member.Key)

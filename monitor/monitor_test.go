@@ -411,20 +411,20 @@ func TestReceiveRefuses(t *testing.T) {
 		n := c.nodes[0]
 		wait(time.Second)
 		r := verdict.Record{Key: verdict.Key{Member: "g1/dallas-0"}, Node: "dallas-1", Boot: 1, Seq: 1, State: trunkgroup.Down}
-		n.Receive("dallas-2", VerdictPrefix+"g1/dallas-0", r.Append(nil)) // speaks for another
-		n.Receive("dallas-1", VerdictPrefix+"g1/dallas-0", []byte("junk"))
-		n.Receive("dallas-1", "other/thing", r.Append(nil))
-		n.Receive("ashburn-1", VerdictPrefix+"g1/dallas-0", r.Append(nil))
-		n.Receive("dallas-1", KnobPrefix+"g1/dallas-0", []byte("junk"))
+		n.Receive("dallas-2", VerdictPrefix+"g1/dallas-0", r.Append(nil), time.Now()) // speaks for another
+		n.Receive("dallas-1", VerdictPrefix+"g1/dallas-0", []byte("junk"), time.Now())
+		n.Receive("dallas-1", "other/thing", r.Append(nil), time.Now())
+		n.Receive("ashburn-1", VerdictPrefix+"g1/dallas-0", r.Append(nil), time.Now())
+		n.Receive("dallas-1", KnobPrefix+"g1/dallas-0", []byte("junk"), time.Now())
 		n.Frame("dallas-1", []byte("junk"))
 		gone := r
 		gone.Key.Member = "gone/member"
-		n.Receive("dallas-1", VerdictPrefix+"gone/member", gone.Append(nil))
+		n.Receive("dallas-1", VerdictPrefix+"gone/member", gone.Append(nil), time.Now())
 		wait(2 * time.Second)
 		if got := n.state("g1/dallas-0"); got != "unknown" {
 			t.Errorf("believed %s", got)
 		}
-		n.Receive("dallas-1", VerdictPrefix+"g1/dallas-0", r.Append(nil))
+		n.Receive("dallas-1", VerdictPrefix+"g1/dallas-0", r.Append(nil), time.Now())
 		wait(2 * time.Second)
 		if got := n.state("g1/dallas-0"); got != "down" {
 			t.Errorf("believed %s", got)

@@ -52,7 +52,7 @@ func TestDEC13_ProberReturns(t *testing.T) {
 		again.SetTable(table)
 		for key := range other.own {
 			if held, _ := other.store.Choose(time.Now(), key, other.name, &table.Member(key.Member).Group.Monitoring); held != nil {
-				again.Receive(other.name, VerdictPrefix+key.String(), held.Append(nil))
+				again.Receive(other.name, VerdictPrefix+key.String(), held.Append(nil), time.Now())
 			}
 		}
 		c.probes(again.name)

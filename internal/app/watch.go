@@ -107,7 +107,7 @@ func (w *watch) serve(server *sbc.Server) {
 	w.server = server
 	node := w.app.node
 	node.OnTable(w.table)
-	node.OnRecord(func(r gossip.Record) { w.monitor.Receive(r.Observer, r.Key, r.Payload) })
+	node.OnRecord(func(r gossip.Record) { w.monitor.Receive(r.Observer, r.Key, r.Payload, r.At) })
 	node.OnPeer(func(interconnect.Peer) { w.peers() })
 	node.OnMembers(func([]gossip.Member) { w.peers() })
 	node.OnFrame(sbc.FirstFrame, sbc.LastFrame, server.Frame)

@@ -47,18 +47,24 @@ func (l *loop) add(now time.Time, key verdict.Key, a Assignment) {
 	t := &target{Target: a.Target, index: -1, notBefore: l.first(now, a.Member), paused: l.paused}
 	t.health = trunkgroup.NewHealth(a.Member.Group.Monitoring, now)
 	t.told = t.health.State()
-	if a.Inherit != trunkgroup.Unknown {
-		t.health.Inherit(a.Inherit, a.Reason, a.Since)
-		t.health.InheritLatency(a.Latency)
-		t.told, t.out = t.health.State(), a.Out
-		t.note(now, nil)
-	}
+	t.inherit(now, a)
 	if a.Admin == trunkgroup.AdminDisabled {
 		t.health.SetAdmin(a.Admin, now)
 		t.told = t.health.State()
 	}
 	l.targets[key] = t
 	l.schedule.place(t)
+}
+
+// inherit takes over what another node found.
+func (t *target) inherit(now time.Time, a Assignment) {
+	if a.Inherit == trunkgroup.Unknown {
+		return
+	}
+	t.health.Inherit(a.Inherit, a.Reason, a.Since)
+	t.health.InheritLatency(a.Latency)
+	t.told, t.out = t.health.State(), a.Out
+	t.note(now, nil)
 }
 
 // first draws the time of a first probe.

@@ -1,6 +1,10 @@
 package prober
 
-import "time"
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
 
 // Pause stops all probes, or lets them go on (K-27 ping_active). Meanwhile no verdict changes but by an operator's word and by pauses that far
 // ends asked for, and what is known is told again and again, so that nobody takes it for old news.
@@ -27,9 +31,12 @@ func (l *loop) pause(now time.Time, on bool) {
 	}
 }
 
-// retell tells twice an interval what is known of each target.
+// retell tells twice an interval what is known of each target. Of what is not known nothing is told: others may know more.
 func (l *loop) retell(now time.Time) {
 	for _, t := range l.targets {
+		if _, probed := t.health.LastProbe(); probed.IsZero() && t.health.State() == trunkgroup.Unknown {
+			continue
+		}
 		if now.Sub(t.toldAt) >= t.Member.Group.Monitoring.Interval/2 {
 			l.tell(now, t, false)
 		}

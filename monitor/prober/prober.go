@@ -62,6 +62,20 @@ func (p *Prober) SetTargets(list []Assignment) {
 	p.order(func(l *loop, now time.Time) { l.setTargets(now, list) })
 }
 
+// Inherit gives a target that has no result yet the state that another node found. It does nothing for one that has, or is not watched.
+func (p *Prober) Inherit(a Assignment) {
+	p.order(func(l *loop, now time.Time) {
+		t := l.targets[a.Key()]
+		if t == nil || !sameFarEnd(t.Target, a.Target) || t.health.State() != trunkgroup.Unknown {
+			return
+		}
+		if _, at := t.health.LastProbe(); at.IsZero() {
+			t.inherit(now, a)
+			l.schedule.place(t)
+		}
+	})
+}
+
 // SetAdmin takes an operator's word about all addresses of a member. Only AdminDisabled stops the probes. AdminUp, even when said again, ends
 // a pause and probes a member that is down at once.
 func (p *Prober) SetAdmin(member string, a trunkgroup.AdminState) {
