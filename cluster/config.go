@@ -163,7 +163,7 @@ func (c *Config) table(document []byte, v trunkgroup.Version) (*trunkgroup.Table
 		return nil, err
 	}
 	if of := t.Document().Cluster; of != c.Cluster {
-		return nil, fmt.Errorf("the document is of cluster %q, and this is %q", of, c.Cluster)
+		return nil, fmt.Errorf("the document is of cluster %q, and this is %q; write cluster: %s in it if it is meant for this one", of, c.Cluster, c.Cluster)
 	}
 	return t, nil
 }

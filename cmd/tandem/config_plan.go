@@ -121,6 +121,9 @@ func tallies(d *trunkgroup.Diff) string {
 				counts = append(counts, fmt.Sprintf("%s%d", x.sign, x.n))
 			}
 		}
+		if counts == nil {
+			counts = []string{"reordered"}
+		}
 		parts = append(parts, strings.ReplaceAll(what, "_", " ")+" "+strings.Join(counts, " "))
 	}
 	return strings.Join(parts, ", ")

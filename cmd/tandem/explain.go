@@ -19,6 +19,7 @@ type asked struct {
 // explainCommand is tandem explain, and tandem route explain.
 func (c *cli) explainCommand() *cobra.Command {
 	var q asked
+	var at string
 	var allSites bool
 	cmd := &cobra.Command{
 		Use: "explain [NUMBER|AOR]", Short: "Say what would be decided for a call, and why",
@@ -29,11 +30,18 @@ that decide calls, with what the asked node knows now, or with --at by another r
 registered PBXs by its address of record.`,
 		Example: "  tandem route explain --called +12145550100 --from 203.0.113.10:5060/udp\n" +
 			"  tandem explain 0114420555501 --username acme --realm sip.example.net --site ashburn\n" +
-			"  tandem explain +12145550100 --from 203.0.113.10:5060 --assume acme-in/pbx-1=down --at 41",
+			"  tandem explain +12145550100 --from 203.0.113.10:5060 --assume acme-in/pbx-1=down --at 1.41",
 		Args: cobra.MaximumNArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			if err := q.complete(cmd, args); err != nil {
 				return err
+			}
+			if at != "" {
+				n, err := parseRevision(at)
+				if err != nil {
+					return err
+				}
+				q.At = n
 			}
 			var e admin.Explanation
 			if err := c.post(cmd, "/v1/explain", &q.Question, &e); err != nil {
@@ -49,7 +57,7 @@ registered PBXs by its address of record.`,
 	flags := cmd.Flags()
 	flags.StringVar(&q.Site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&q.Affinity, "affinity", "", "value of the header by which the group keeps calls together")
-	flags.Uint64Var(&q.At, "at", 0, "a revision of the configuration log; the one in force unless given")
+	flags.StringVar(&at, "at", "", "a revision of the configuration log, such as 1.7; the one in force unless given")
 	flags.StringArrayVar(&q.Assume, "assume", nil, "GROUP/MEMBER=down|active|draining|disabled|weight=N, or site:SITE=down; more than once")
 	flags.Uint64Var(&q.turn, "turn", 0, "whose turn it is; the node's next one unless given")
 	flags.Uint64Var(&q.Chance, "chance", 0, "seed of what a method leaves to chance")

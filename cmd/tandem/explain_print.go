@@ -76,7 +76,7 @@ var orderColumns = []column{
 		if o.Score == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%.4g", float64(o.Score))
+		return strconv.FormatUint(o.Score, 16) // as group hash shows it
 	}},
 }
 
@@ -117,6 +117,8 @@ func becauseOf(o *trunkgroup.OrderLine) string {
 		return o.Why // the state stands beside it
 	case slices.Contains(bindingCauses, o.Cause) && o.Why != "":
 		return o.Why // it says the cause, and more
+	case o.Cause == trunkgroup.CauseQuality && o.Why != "":
+		return o.Cause + ": " + o.Why
 	}
 	return o.Cause
 }

@@ -105,13 +105,17 @@ func (c *cli) setStates(cmd *cobra.Command, o admin.BulkOrder) error {
 	err := c.print(result, func() *table {
 		t := &table{head: []string{"SITE", "MEMBERS", "SET TO", "WHY NOT"}}
 		for _, s := range result.Sites {
-			t.add(s.Site, strconv.Itoa(s.Members), o.State, s.Error)
+			to := o.State
+			if s.Error != "" {
+				to = ""
+			}
+			t.add(s.Site, strconv.Itoa(s.Members), to, s.Error)
 		}
 		return t
 	})
 	for _, s := range result.Sites {
 		if s.Error != "" {
-			err = errors.Join(err, fail(exitFailed, "say it again when the site can be reached: what is set stays so", "site %s: %s", s.Site, s.Error))
+			err = errors.Join(err, fail(exitFailed, "what is set stays so; say it again when the cause is gone", "site %s: %s", s.Site, s.Error))
 		}
 	}
 	return err

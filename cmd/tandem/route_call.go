@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -31,9 +32,7 @@ numbers are never tested, and a node makes one test call per second at most.`,
 				return usage("for example --for 3s --answer-limit 1s", "--for is at most 30s, --answer-limit at most 10s")
 			}
 			o.Question, o.RingMillis, o.HoldMillis = q.Question, int(ring.Milliseconds()), int(hold.Milliseconds())
-			if o.Author == "" {
-				o.Author = c.env("USER")
-			}
+			o.Author = cmp.Or(o.Author, whoami())
 			c.client.timeout = max(c.client.timeout, 90*time.Second)
 			var t admin.TestCall
 			if err := c.post(cmd, "/v1/route/test", &o, &t); err != nil {

@@ -58,7 +58,7 @@ func TestD07_RouteExplain(t *testing.T) {
 	r := &router{}
 	address := serveBackend(t, "", admin.Backend{Explain: r, Tests: r})
 	code, out, errs := tandem(t, "route", "explain", "--called", "+12145550100", "--from", "203.0.113.10:5060/tcp", "--header", "X-Room-Id: 7",
-		"--assume", "acme-in/pbx-1=down", "--at", "41", "--turn", "3", "--all-sites", "--address", address)
+		"--assume", "acme-in/pbx-1=down", "--at", "1.41", "--turn", "3", "--all-sites", "--address", address)
 	if code != exitOK || errs != "" {
 		t.Fatalf("%d %s", code, errs)
 	}

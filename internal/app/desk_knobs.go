@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ func knobLine(k verdict.Knob) admin.KnobLine {
 // SetWeight implements admin.Knobs.
 func (d *desk) SetWeight(ctx context.Context, group, member string, o admin.WeightOrder) (admin.KnobLine, error) {
 	subject := group + "/" + member
+	if err := d.knownMember(subject); err != nil {
+		return admin.KnobLine{}, err
+	}
 	return d.one(ctx, order{Verb: "weight", Site: d.siteOf(subject), Subject: subject, Weight: o.Weight, Author: o.Author, Reason: o.Reason})
 }
 
@@ -62,6 +66,20 @@ func (d *desk) Renew(ctx context.Context, o admin.RenewOrder) (admin.KnobLine, e
 		return admin.KnobLine{}, err
 	}
 	return d.one(ctx, order{Verb: "renew", Site: site, Subject: o.Subject, Author: o.Author})
+}
+
+// knownMember refuses a member that the document does not have, and names the nearest.
+func (d *desk) knownMember(key string) error {
+	b := d.app.watch.monitor.Board()
+	if b == nil || b.Table.Member(key) != nil {
+		return nil
+	}
+	keys := make([]string, 0, len(b.Table.Members()))
+	for _, m := range b.Table.Members() {
+		keys = append(keys, m.Key)
+	}
+	remedy := cmp.Or(trunkgroup.Suggest(key, keys), "tandem member list shows all")
+	return fmt.Errorf("%w: %q: %w; %s", admin.ErrNotFound, key, monitor.ErrNoMember, remedy)
 }
 
 // knownSite refuses a site that the document does not have.

@@ -111,6 +111,11 @@ func (d *desk) ChangeNumbers(ctx context.Context, c admin.NumberChange) (admin.N
 		if err != nil {
 			return out, as(admin.ErrInvalid, fmt.Errorf("row %d: %q: %w; write +12145550100, +1469555* or +12145550100..+12145550199", i+1, r.Pattern, err))
 		}
+		if r.Group != "" {
+			if remedy, ok := d.numbered(r.Group); !ok {
+				return out, as(admin.ErrInvalid, fmt.Errorf("row %d: no numbers can belong to %q; %s", i+1, r.Group, remedy))
+			}
+		}
 		edit.Rows = append(edit.Rows, trunkgroup.NumberChange{Pattern: p, Group: r.Group})
 	}
 	out.Set, out.Removed = d.app.node.Numbers().Table.Tally(edit.Rows)

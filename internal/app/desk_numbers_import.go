@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,11 +50,21 @@ func (d *desk) numbered(group string) (remedy string, ok bool) {
 	}
 	switch g := t.Group(group); {
 	case g == nil:
-		return "the document has no such group: add it first, or name another one", false
+		return "the document has no such group: " + cmp.Or(trunkgroup.Suggest(group, numberedGroups(t)), "add it first, or name another one"), false
 	case g.Role != trunkgroup.OriginationCustomer:
 		return "the group is no origination-customer: name one that is", false
 	}
 	return "", true
+}
+
+// numberedGroups names the groups that may have numbers.
+func numberedGroups(t *trunkgroup.Table) (names []string) {
+	for _, g := range t.Groups() {
+		if g.Role == trunkgroup.OriginationCustomer {
+			names = append(names, g.Name)
+		}
+	}
+	return names
 }
 
 // numberList is a list of numbers that was read.

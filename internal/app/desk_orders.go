@@ -74,6 +74,9 @@ func (d *desk) carryOut(o order) ([]admin.KnobLine, error) {
 // SetState implements admin.Members.
 func (d *desk) SetState(ctx context.Context, group, member string, o admin.Order) (admin.Knob, error) {
 	subject := group + "/" + member
+	if err := d.knownMember(subject); err != nil {
+		return admin.Knob{}, err
+	}
 	line, err := d.one(ctx, order{Verb: "state", Site: d.siteOf(subject), Subject: subject, State: o.State, Author: o.Author, Reason: o.Reason})
 	return admin.Knob{State: line.Setting, Author: line.Author, Reason: line.Reason, Node: line.Node, Set: line.Set, Expires: line.Expires}, err
 }
@@ -89,17 +92,30 @@ func (d *desk) SetStates(ctx context.Context, o admin.BulkOrder) (admin.BulkResu
 	if err != nil {
 		return result, err
 	}
+	var refused error
+	failed := 0
 	for _, site := range sites {
 		row := admin.BulkSite{Site: site}
 		what := order{Verb: "states", Site: site, Subject: o.Group, State: o.State, Author: o.Author, Reason: o.Reason}
 		if site == d.app.cfg.Site {
-			lines, err := d.carryOut(what)
+			var lines []admin.KnobLine
+			lines, err = d.carryOut(what)
 			row.Members, row.Error = len(lines), worded(err)
 		} else {
-			answer, err := d.orders.pass(ctx, what)
+			var answer orderAnswer
+			answer, err = d.orders.pass(ctx, what)
 			row.Members, row.Error = answer.Count, worded(err)
 		}
+		if err != nil {
+			failed++
+			if refused == nil {
+				refused = err
+			}
+		}
 		result.Sites = append(result.Sites, row)
+	}
+	if failed == len(sites) {
+		return result, refused // nothing was done: the audit trail must not say that it was
 	}
 	return result, nil
 }

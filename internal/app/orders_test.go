@@ -97,6 +97,7 @@ func TestK27_OrdersFromAnyNode(t *testing.T) {
 		{"/v1/sites/houston/drain", `{"drain":true,"reason":"x"}`, 404},
 		{"/v1/knobs/renew", `{"subject":"carrier/gw"}`, 404},
 		{"/v1/orders/state", `{"state":"active"}`, 422},
+		{"/v1/orders/state", `{"group":"acme-in","state":"inactive"}`, 422}, // nobody is: nothing was done in any site
 		{"/v1/orders/state", `{"site":"houston","state":"active"}`, 404},
 	} {
 		if code := ashburn.order(x.path, x.body, nil); code != x.code {

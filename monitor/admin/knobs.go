@@ -100,7 +100,11 @@ type siteInput struct {
 }
 
 func (s *Server) drainSite(ctx context.Context, in *siteInput) (*reply[KnobLine], error) {
-	s.audit(ctx, "site drain", in.Body.Author, "of", in.Site, "drain", in.Body.Drain, "reason", in.Body.Reason)
+	verb := "site undrained"
+	if in.Body.Drain {
+		verb = "site drained"
+	}
+	s.audit(ctx, verb, in.Body.Author, "of", in.Site, "reason", in.Body.Reason)
 	return answer(ctx, s, func(ctx context.Context) (KnobLine, error) {
 		return s.cfg.Backend.Knobs.SetSite(ctx, in.Site, in.Body)
 	})
@@ -112,7 +116,11 @@ type probingInput struct {
 }
 
 func (s *Server) setProbing(ctx context.Context, in *probingInput) (*reply[KnobLine], error) {
-	s.audit(ctx, "probing", in.Body.Author, "of", in.Site, "pause", in.Body.Pause, "reason", in.Body.Reason)
+	verb := "probing resumed"
+	if in.Body.Pause {
+		verb = "probing paused"
+	}
+	s.audit(ctx, verb, in.Body.Author, "of", in.Site, "reason", in.Body.Reason)
 	return answer(ctx, s, func(ctx context.Context) (KnobLine, error) {
 		return s.cfg.Backend.Knobs.SetProbing(ctx, in.Site, in.Body)
 	})
