@@ -18,6 +18,9 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
+// sceneTime is when all calls begin.
+var sceneTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // scene is a random document with a random view of it.
 type scene struct {
 	dice
@@ -28,9 +31,16 @@ type scene struct {
 	peerUp bool
 	from   []string // addresses that somebody calls from
 	known  []string // those of them that are sources
-	users  []string // digest users
 	calls  int
+	// Those whose calls are likely to find a group: addresses of carriers and the numbers
+	// that they reach, customers, and users that register.
+	carriers, owned    []string
+	outs               []customer
+	registrants, users []string
 }
+
+// customer is somebody who calls the carriers.
+type customer struct{ from, prefix, user string }
 
 // memory remembers far ends, and nothing is learned.
 type memory map[string]string
@@ -54,16 +64,39 @@ func newScene(t *testing.T, seed uint64) *scene {
 			}
 			continue // two sources that are one, say
 		}
+		s.table = s.table.WithNumbers(s.numbers())
 		s.look()
 		return s
 	}
 	return nil
 }
 
+// numbers makes the number table beside the document: of groups that are there, that are
+// none and that own no numbers.
+func (s *scene) numbers() *trunkgroup.NumberTable {
+	if s.chance(50) {
+		return nil
+	}
+	var changes []trunkgroup.NumberChange
+	for _, number := range []string{"+12145557777", "+12025550100", "+1202555*", "+14695550000..+14695550009", "+13035550100", "+17185550100..+17185550109"} {
+		p, err := trunkgroup.ParsePattern(number)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		changes = append(changes, trunkgroup.NumberChange{Pattern: p, Group: pick(s.dice, "in-0", "in-0", "in-1", "in-2", "gone", "carrier-0")})
+	}
+	n, err := (*trunkgroup.NumberTable)(nil).With(changes)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.owned = append(s.owned, "+12025550100", "+12025550199", "+17185550105", "+14695550001")
+	return n
+}
+
 // newWorldOn is a world over a table that is there already.
 func newWorldOn(t testing.TB, table *trunkgroup.Table, m Sessions) *world {
 	w := &world{
-		t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), turns: map[string]uint64{}, down: map[string]bool{},
+		t: t, now: sceneTime, turns: map[string]uint64{}, down: map[string]bool{},
 		table: table, seats: sessions.NewTable(), limits: limit.NewSet(),
 	}
 	w.queue = limit.NewQueue(w.limits, 100)
@@ -87,7 +120,7 @@ func newWorldOn(t testing.TB, table *trunkgroup.Table, m Sessions) *world {
 // look makes the view: what a node has heard and been told.
 func (s *scene) look() {
 	v := trunkgroup.NewView(s.table)
-	s.peerUp = s.chance(50)
+	s.peerUp = s.chance(75)
 	for _, site := range s.table.Sites() {
 		v.Panic[site] = s.chance(10)
 	}
@@ -101,7 +134,7 @@ func (s *scene) look() {
 		}
 		s.state(v, i, m)
 		for _, value := range []string{"red", "blue"} {
-			if m.Group.AffinityHeader != "" && s.chance(40) {
+			if m.Group.AffinityHeader != "" && (m.Site == "ashburn" && s.chance(70) || s.chance(30)) {
 				key, _ := Affinity(0, m.Group, []byte(value))
 				(*s.memory)[key] = m.Key
 			}
@@ -125,8 +158,11 @@ func (s *scene) state(v *trunkgroup.View, i int, m *trunkgroup.Member) {
 	if s.chance(10) {
 		v.Weigh(m, 1+s.IntN(9))
 	}
-	if s.chance(5) {
-		v.Barred[i] = "quality"
+	if m.Group.Quality != nil && s.chance(20) {
+		v.Bar(m, trunkgroup.CauseQuality)
+	}
+	if w, _ := m.UnderMaintenance(sceneTime); w != nil {
+		v.States[i] = trunkgroup.Draining
 	}
 	if s.chance(10) {
 		v.Ramps[i] = uint8(10 * (1 + s.IntN(9)))
@@ -137,7 +173,7 @@ func (s *scene) state(v *trunkgroup.View, i int, m *trunkgroup.Member) {
 func (s *scene) bindings(m *trunkgroup.Member) []*trunkgroup.Binding {
 	var list []*trunkgroup.Binding
 	for n := range s.IntN(4) {
-		addr := fmt.Sprintf("198.51.101.%d:%d", 10*m.Index+n, 5060+n)
+		addr := fmt.Sprintf("198.51.101.%d:%d", 5*m.Index+n, 5060+n)
 		b := conference(pick(s.dice, "dallas", "dallas", "ashburn"), fmt.Sprint(n), addr)
 		b.AOR, b.Q, b.Sessions = m.Registration.AOR, pick(s.dice, 1000, 1000, 500), s.IntN(4)-1
 		b.User = m.Registration.Users[0]
@@ -158,10 +194,11 @@ type asking struct {
 	called, host string
 	user, room   string
 	proven       bool
+	code         int // that every far end answers; 0: none of them says a word
 }
 
 func (c asking) String() string {
-	return fmt.Sprintf("%q@%s from %s (%s), room %q", c.called, c.host, c.from, c.user, c.room)
+	return fmt.Sprintf("%q@%s from %s (%s), room %q, all say %d", c.called, c.host, c.from, c.user, c.room, c.code)
 }
 
 func (c *asking) uri() string {
@@ -186,24 +223,37 @@ func (c *asking) text(extra string) string {
 // call makes a call of somebody to somebody.
 func (s *scene) call() asking {
 	s.calls++
-	c := asking{n: s.calls, room: pick(s.dice, "", "red", "blue")}
+	c := asking{n: s.calls, room: pick(s.dice, "", "red", "blue"), from: netip.MustParseAddrPort(strangerAddr)}
+	c.code = pick(s.dice, 503, 503, 503, 503, 503, 486, 404, 500, 603, 408, 0, 0)
+	switch kind := s.IntN(100); {
+	case kind < 14:
+		s.wild(&c)
+	case kind < 26 && len(s.registrants) > 0: // a registered user calls one of his own
+		c.user, c.called, c.host = pick(s.dice, s.registrants...), pick(s.dice, s.registrants...), "sip.local"
+	case kind < 60 && len(s.carriers) > 0:
+		c.from, c.called = netip.MustParseAddrPort(pick(s.dice, s.carriers...)), pick(s.dice, s.owned...)
+	default:
+		o := pick(s.dice, s.outs...)
+		c.from, c.user = netip.MustParseAddrPort(o.from), o.user
+		c.called = o.prefix + pick(s.dice, "+13105550123", "+12145550100", "+442079460000", "+12145550100;npdi;rn=+14695550001", "911")
+	}
+	return c
+}
+
+// wild is a call of anybody to anybody.
+func (s *scene) wild(c *asking) {
 	c.from = netip.MustParseAddrPort(pick(s.dice, s.from...))
-	if s.chance(90) { // somebody whom the document knows
+	if s.chance(60) { // somebody whom the document knows
 		c.from = netip.MustParseAddrPort(pick(s.dice, s.known...))
 	}
 	if len(s.users) > 0 && s.chance(15) {
 		c.user, c.from = pick(s.dice, s.users...), netip.MustParseAddrPort(strangerAddr)
-	}
-	if s.chance(60) {
-		c.called = pick(s.dice, "+12145550100", "+12145557777", "+14695550001", "+19725550100", "+13105550123")
-		return c
 	}
 	c.called = pick(s.dice, "+12145550100", "+12145550199", "+12145557777", "+14695550001", "+13105550123", "2145550100", "12145550150",
 		"0114420555501", "+442079460000", "911", "nonsense", "9001+12145550100", "90012145550101", "+12145550100;npdi;rn=+14695550001", "9001", "pbx0", "+19725550100")
 	if c.called == "pbx0" {
 		c.host = "sip.local"
 	}
-	return c
 }
 
 const scenePassword = "secret"
