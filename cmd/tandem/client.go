@@ -88,17 +88,26 @@ type request struct {
 	body         []byte
 }
 
-// do sends a request and returns the body of a good answer. Anything else becomes a failure with its exit code.
-func (a *api) do(ctx context.Context, r request) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, a.base+r.path, bytes.NewReader(r.body))
+// request makes a request with the token.
+func (a *api) request(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.base+path, body)
 	if err != nil {
 		return nil, err
 	}
-	if r.contentType != "" {
-		req.Header.Set("Content-Type", r.contentType)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
 	}
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	return req, nil
+}
+
+// do sends a request and returns the body of a good answer. Anything else becomes a failure with its exit code.
+func (a *api) do(ctx context.Context, r request) ([]byte, error) {
+	req, err := a.request(ctx, r.method, r.path, r.contentType, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
 	}
 	res, err := a.http.Do(req)
 	if err != nil {

@@ -61,23 +61,31 @@ const maxInput = 128 << 20
 
 // read returns the content of a file, or of standard input for "-".
 func (c *cli) read(path string) ([]byte, error) {
-	in := c.in
-	if path != "-" {
-		f, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, &failure{code: exitNotFound, err: err}
-		}
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		in = f
+	in, err := c.open(path)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { _ = in.Close() }()
 	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if len(text) > maxInput {
 		return nil, fmt.Errorf("%s: more than %d octets, which is no document and no backup", path, maxInput)
 	}
 	return text, err
+}
+
+// open opens a file, or standard input for "-".
+func (c *cli) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(c.in), nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &failure{code: exitNotFound, err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // contents says in a few words what a document holds.

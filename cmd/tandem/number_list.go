@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ and all nodes change over in one step. FILE may be - for standard input. docs/nu
 			if f.reason == "" && !dryRun {
 				return usage("for example --reason 'port-in 4711'", "an import wants a --reason")
 			}
-			list, err := c.openList(args[0])
+			list, err := c.open(args[0])
 			if err != nil {
 				return err
 			}
@@ -64,13 +63,6 @@ and all nodes change over in one step. FILE may be - for standard input. docs/nu
 	return cmd
 }
 
-func (c *cli) openList(path string) (io.ReadCloser, error) {
-	if path == "-" {
-		return io.NopCloser(c.in), nil
-	}
-	return os.Open(path)
-}
-
 // stream sends a request whose body or answer is too long to be held, and gives it its time.
 func (c *cli) stream(cmd *cobra.Command, method, path, key string, body io.Reader) (*api, *http.Response, error) {
 	a, err := c.api()
@@ -78,18 +70,16 @@ func (c *cli) stream(cmd *cobra.Command, method, path, key string, body io.Reade
 		return nil, nil, err
 	}
 	a.http.Timeout = max(a.http.Timeout, importPatience)
-	req, err := http.NewRequestWithContext(cmd.Context(), method, a.base+path, body)
+	kind := ""
+	if body != nil {
+		kind = "text/csv"
+	}
+	req, err := a.request(cmd.Context(), method, path, kind, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "text/csv")
-	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
-	}
-	if a.token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
 	res, err := a.http.Do(req)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestNumber(t *testing.T) {
 		{"number import " + good, exitUsage, "", "--reason"},
 		{"number import " + good + " --replace-group a --reason bulk --author ann --key k", exitOK, "edition 1.9 is in force after 12 ms: 2 set, 1 removed, 4 as before\n", ""},
 		{"number import " + bad + " --reason bulk", exitFailed, "", `"+12x" is not + and digits`},
-		{"number import nowhere --reason bulk", exitFailed, "", "nowhere"},
+		{"number import nowhere --reason bulk", exitNotFound, "", "nowhere"},
 		{"number export --group acme-in", exitOK, "number,group\n+1,acme-in\n", ""},
 		{"number history", exitOK, "EDITION  AT                    AUTHOR  WHAT    SET  REMOVED  NUMBERS  REASON\n" +
 			"1.7      2026-11-30T12:00:00Z  ann     import  2    0        3        port-in\n", ""},
