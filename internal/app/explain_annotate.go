@@ -214,7 +214,10 @@ func (x *exploring) counts() []string {
 	uses := []string{"customer " + x.Policy.Customer, "group " + x.Policy.Group, "group " + x.Ingress}
 	for i := range x.Explanation.Order {
 		o := &x.Explanation.Order[i]
-		uses = append(uses, "group "+o.Group, "member "+o.Group+"/"+o.Member)
+		uses = append(uses, "member "+o.Group+"/"+o.Member)
+		if x.Direction == trunkgroup.Outbound || o.Within != "" {
+			uses = append(uses, "group "+o.Group, "group "+o.Within)
+		}
 	}
 	return uses
 }

@@ -97,14 +97,16 @@ func (c *Call) originUses() []limit.Use {
 }
 
 // memberUses are what an attempt uses: the member and, outbound, its carrier's
-// group, and the one in which that stands.
+// group, and the one in which that stands. A customer's group counts for the whole
+// call, see originUses, but one that stands in it for the attempt.
 func memberUses(cand *trunkgroup.Candidate) []limit.Use {
 	uses, m := make([]limit.Use, 0, 6), cand.Member
-	if m.Group.Role == trunkgroup.PSTNProvider {
+	carrier := m.Group.Role == trunkgroup.PSTNProvider
+	if carrier || cand.Outer != nil {
 		uses = appendUses(uses, limit.Group, m.Group.Name)
-		if cand.Outer != nil {
-			uses = appendUses(uses, limit.Group, cand.Outer.Name)
-		}
+	}
+	if carrier && cand.Outer != nil {
+		uses = appendUses(uses, limit.Group, cand.Outer.Name)
 	}
 	return appendUses(uses, limit.Member, m.Key)
 }
