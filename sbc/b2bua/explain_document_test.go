@@ -160,6 +160,9 @@ func (s *scene) customerIn(i int) trunkgroup.GroupSpec {
 func (s *scene) customerOut(i int) trunkgroup.GroupSpec {
 	g := trunkgroup.GroupSpec{Name: fmt.Sprintf("out-%d", i), Role: trunkgroup.TerminationCustomer, Customer: pick(s.dice, "acme", "globex")}
 	g.Numbering = pick(s.dice, trunkgroup.NumberingSpec{}, trunkgroup.NumberingSpec{CountryCode: "1", InternationalPrefix: "011", NationalLengths: []int{10}})
+	if s.chance(70) {
+		g.Numbering.Preserve = []string{"911"}
+	}
 	ip := fmt.Sprintf("203.0.113.%d", 20+i)
 	g.Sources = []trunkgroup.SourceSpec{{IP: ip, Port: 5060, TechPrefix: pick(s.dice, "", "", "", "9001")}}
 	g.HandoffOn = pick(s.dice, nil, nil, []int{486})

@@ -42,7 +42,7 @@ func TestD07_ExplainEqualsLiveRouting(t *testing.T) {
 	kinds := []string{
 		"inbound", "outbound", "refused", "several", "several groups", "handed off", "peer first", "undialled", "binding", "digest",
 		"expression", "number table", "in", "last resort", "nested", "inner of customers", "maintenance", "quality", "capacity", "ramp", "max attempts",
-		"never advance", hunt.CauseSetup, hunt.CauseSetupBudget, hunt.CauseReserve, hunt.CausePDD, hunt.CauseNoResponse, "fork of several", "panic",
+		"never advance", hunt.CauseSetup, hunt.CauseSetupBudget, hunt.CauseReserve, hunt.CausePDD, hunt.CauseNoResponse, "fork of several", "panic", "emergency",
 		"401", "403", "404", "408", "480", "484", "486", "500", "503", "603",
 	}
 	for _, kind := range append(kinds, trunkgroup.MethodNames()...) {

@@ -17,7 +17,7 @@ func (s *scene) note(seen map[string]int, c *asking, x *trunkgroup.Explored, sai
 	is := map[string]bool{
 		"refused": x.Code != 0, "several": len(said.dialled) > 1, "handed off": said.handed, "peer first": x.PeerFirst != "" && said.handed,
 		"undialled": len(said.dialled) < len(x.Order), "digest": c.user != "" && x.Code == 0, "several groups": len(x.Course.Groups) > 1,
-		"expression": inbound && by.Expression != "", "number table": inbound && by.InTable, "panic": x.Code == 0 && s.view.Panic["dallas"],
+		"expression": inbound && by.Expression != "", "number table": inbound && by.InTable, "emergency": x.Code == 0 && trunkgroup.EmergencyNumber([]byte(x.Called)), "panic": x.Code == 0 && s.view.Panic["dallas"],
 	}
 	for i := range x.Order {
 		s.noteCandidate(is, &x.Order[i], inbound)
