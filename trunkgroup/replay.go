@@ -51,6 +51,9 @@ func Rerun(was, would *Table, questions iter.Seq2[string, Query]) Replay {
 		s := shifts[[2]string{a, b}]
 		if s == nil {
 			s = &Shift{Was: aText, Would: bText}
+			if aText == bText {
+				s.Would += ", called, chosen or reached in another way: see what changes"
+			}
 			shifts[[2]string{a, b}] = s
 		}
 		s.Calls++

@@ -46,6 +46,11 @@ func TestDEC25_RerunSaysWhichCallsRouteDifferently(t *testing.T) {
 			"the carrier moves", func(d *Document) { d.TrunkGroups[2].Members[0].Address = "192.0.2.7" }, 3,
 			"inbound from carrier-a to acme-in [dallas: d1 d2] [ashburn: a1]", "nobody is identified: 401",
 		},
+		{
+			"a method", func(d *Document) { d.TrunkGroups[0].Distribution.Method = HashCallID }, 2,
+			"inbound from carrier-a to acme-in [dallas: d1 d2] [ashburn: a1]",
+			"inbound from carrier-a to acme-in [dallas: d1 d2] [ashburn: a1], called, chosen or reached in another way: see what changes",
+		},
 		{"a timer", func(d *Document) { d.TrunkGroups[0].Timers.Ring = 2e9 }, 0, "", ""},
 		{"members that take turns change places", func(d *Document) {
 			m := d.TrunkGroups[0].Members
