@@ -168,6 +168,10 @@ func (m *memberLine) why() string {
 	if k == nil || k.State == "active" {
 		return m.Reason
 	}
-	return fmt.Sprintf("%s (by %s, since %s, ends %s)", cmp.Or(k.Reason, m.Reason), cmp.Or(k.Author, "unknown"),
+	reason := cmp.Or(k.Reason, m.Reason)
+	if k.State == "inactive" {
+		reason = strings.TrimPrefix(m.Reason, "by an operator, ") // it says what ends it
+	}
+	return fmt.Sprintf("%s (by %s, since %s, ends %s)", reason, cmp.Or(k.Author, "unknown"),
 		k.Set.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339))
 }

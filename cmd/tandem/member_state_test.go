@@ -126,3 +126,14 @@ func (e *edits) RemoveMember(_ context.Context, group, member string, o admin.Me
 	e.removed = group + "/" + member + " by " + o.Author
 	return admin.Applied{Cluster: "example", Generation: 1, Revision: 9}, nil
 }
+
+// K-27: what an operator sees of a member that he took out until it answers says so.
+func TestK27_ListSaysWhatEndsInactive(t *testing.T) {
+	m := memberLine{Member: admin.Member{
+		State: "down", Reason: "by an operator, until it answers probes: their OK",
+		Knob: &admin.Knob{State: "inactive", Author: "ann", Reason: "their OK"},
+	}}
+	if why := m.why(); !strings.HasPrefix(why, "until it answers probes: their OK (by ann, since ") {
+		t.Error(why)
+	}
+}

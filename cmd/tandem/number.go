@@ -189,6 +189,9 @@ func (c *cli) numberChangeCommand(cmd *cobra.Command, row func(args []string) ad
 		if err := c.post(cmd, "/v1/numbers", change, &done); err != nil {
 			return err
 		}
+		if r := change.Rows[0]; r.Group == "" && done.Same == 1 {
+			fmt.Fprintf(c.err, "note: %s does not stand in the number table by itself; tandem number show says who owns it\n", r.Pattern)
+		}
 		return c.printNumbers(&done)
 	})
 	f.register(cmd)

@@ -66,7 +66,9 @@ func (c *cli) printTest(t *admin.TestCall) error {
 		}
 		attempts.add(fmt.Sprint(i+1), a.Group+"/"+a.Member, a.Site, a.Address, code, fmt.Sprint(a.Millis), cause)
 	}
-	if err := attempts.write(c.out); err != nil {
+	if len(t.Attempts) == 0 {
+		fmt.Fprintln(c.err, "note: there was nobody to dial; tandem route explain, asked the same, says why")
+	} else if err := attempts.write(c.out); err != nil {
 		return err
 	}
 	outcome := "the caller got"
