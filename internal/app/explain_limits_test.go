@@ -4,31 +4,34 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// Explain names the limits that a call counts against, as b2bua's originUses and memberUses do.
-func TestExplainCountsAsCallsDo(t *testing.T) {
-	for _, c := range []struct {
-		name, direction string
-		line            trunkgroup.OrderLine
-		want            []string
-	}{
-		{"a carrier", trunkgroup.Outbound, trunkgroup.OrderLine{Group: "gw", Member: "a"}, []string{"group gw", "member gw/a"}},
-		{"a carrier in a group", trunkgroup.Outbound, trunkgroup.OrderLine{Group: "gw", Within: "all", Member: "a"}, []string{"group all", "group gw", "member gw/a"}},
-		{"a PBX", trunkgroup.Inbound, trunkgroup.OrderLine{Group: "acme", Member: "a"}, []string{"member acme/a"}},
-		{"a PBX in a group", trunkgroup.Inbound, trunkgroup.OrderLine{Group: "east", Within: "acme", Member: "a"}, []string{"group acme", "group east", "member east/a"}},
-	} {
-		x := &exploring{}
-		x.Explanation = trunkgroup.Explanation{
-			Direction: c.direction, Ingress: "from", Policy: &trunkgroup.PolicyLine{Group: "to", Customer: "acme"}, Order: []trunkgroup.OrderLine{c.line},
+// Explain shows the limits that a call counts against, and says it when one is full.
+func TestD07_ExplainSaysThatALimitIsFull(t *testing.T) {
+	pbx := startPBX(t)
+	b := newBox(t, "127.88.63.1", limitedTo(pbx.Addr(0).String(), "{calls: 1, cps: 50}"))
+	b.up()
+	explained := func() admin.Explanation {
+		t.Helper()
+		e, err := b.app.desk.Explain(t.Context(), admin.Question{Called: "+12145550100", Source: "127.0.0.1:5060"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		got := slices.DeleteFunc(x.counts(), func(s string) bool { return s == "group " })
-		slices.Sort(got)
-		want := append([]string{"customer acme", "group from", "group to"}, c.want...)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", c.name, got, want)
-		}
+		return e
 	}
+	full := func(e *admin.Explanation, name string) bool {
+		return slices.Contains(e.Steps, trunkgroup.Step{Name: "limit", Text: name + " is full: 1 of 1 calls in use"})
+	}
+	if e := explained(); full(&e, "group acme-in") || len(e.Limits) != 2 {
+		t.Errorf("before the call: %+v, %+v", e.Limits, e.Steps)
+	}
+	call, _ := b.hold()
+	b.wait("the full limit", func() bool { e := explained(); return full(&e, "group acme-in") })
+	if n := b.calls(1); n != 0 {
+		t.Error("a call was answered above the limit that explain calls full")
+	}
+	call.HangUp()
+	b.wait("the end of the call", func() bool { e := explained(); return !full(&e, "group acme-in") && b.app.server.Stats().Calls == 0 })
 }

@@ -152,6 +152,7 @@ type Record struct {
 	PDD          int64     `json:"pdd_ms"`
 	Billed       int64     `json:"billsec_ms"`
 	AuthUser     string    `json:"auth_user"`
+	Test         bool      `json:"test"`
 	Attempts     []Attempt `json:"attempts"`
 }
 
