@@ -160,6 +160,10 @@ func (x *exploring) endings() {
 	}
 	x.ending("nobody can be dialled", none, 503, hunt.HandoffResult{})
 	e := &x.Endings[0]
+	if e.HandedOff {
+		x.say("answer", "when nobody says a word, at the other site neither, the caller gets %d; this site takes %.1f s of it", e.Code, e.After)
+		return
+	}
 	x.say("answer", "when nobody says a word the caller gets %d after %.1f s", e.Code, e.After)
 }
 
