@@ -39,7 +39,9 @@ func TestD07_ExplainSaysWhatIsDrained(t *testing.T) {
 		t.Fatal(code)
 	}
 	for _, b := range []*box{dallas, ashburn} {
-		b.wait("the drain of the site", func() bool { return b.told("dallas", "drain", "dallas is drained since ") && b.told("dallas", "drain", "by ann until ") })
+		b.wait("the drain of the site", func() bool {
+			return b.told("dallas", "drain", "dallas is drained since ") && b.told("dallas", "drain", "by ann until ")
+		})
 	}
 	if ashburn.told("", "drain", "") || !ashburn.told("", "hand-off", "dallas is drained since ") {
 		t.Error("Ashburn is told to be drained, or nothing of Dallas where a hand-off would go")

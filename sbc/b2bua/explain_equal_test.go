@@ -42,8 +42,8 @@ func TestD07_ExplainEqualsLiveRouting(t *testing.T) {
 	kinds := []string{
 		"inbound", "outbound", "refused", "several", "several groups", "handed off", "peer first", "undialled", "binding", "digest",
 		"expression", "number table", "in", "last resort", "nested", "inner of customers", "maintenance", "quality", "capacity", "ramp", "max attempts",
-		"never advance", hunt.CauseSetup, hunt.CauseSetupBudget, hunt.CauseReserve, hunt.CausePDD, hunt.CauseNoResponse, "fork of several", "panic", "emergency",
-		"401", "403", "404", "408", "480", "484", "486", "500", "503", "603",
+		"never advance", hunt.CauseSetup, hunt.CauseSetupBudget, hunt.CauseReserve, hunt.CausePDD, hunt.CauseNoResponse, "fork of several", "panic", "emergency", "tried there",
+		"401", "403", "404", "408", "480", "484", "486", "500", "502", "503", "603",
 	}
 	for _, kind := range append(kinds, trunkgroup.MethodNames()...) {
 		if seen[kind] < documents/500 {
@@ -90,10 +90,18 @@ func (s *scene) foretell(c *asking, x *trunkgroup.Explored) outcomeOf {
 		return outcomeOf{code: x.Code}
 	}
 	cfg := HuntConfig(&x.Decision, &x.Course, x.Order, x.PeerFirst != "")
-	r := Rehearse(cfg, c.code, hunt.HandoffResult{})
+	peer := hunt.HandoffResult{}
+	if s.peerUp && s.peerTries {
+		peer = hunt.HandoffResult{Accepted: true, Code: 503, Attempts: []hunt.Attempt{triedThere}}
+	}
+	r := Rehearse(cfg, c.code, peer)
 	o := outcomeOf{code: r.Code, handed: r.HandedOff, after: r.After, tried: r.Attempts}
 	o.record = append(o.record, fmt.Sprintf("%s from %q for %q to %s (%s), attempts:", x.Direction, x.Ingress, x.Policy.Group, x.Called, x.RN))
 	for i, a := range r.Attempts {
+		if a.Site != "" { // the peer's
+			o.record = append(o.record, fmt.Sprint(a.Group, "/", a.Member, " ", a.Dialed, " ", a.Code, " ", a.Cause, " ", a.Elapsed))
+			continue
+		}
 		m := x.Order[a.Target].Member
 		o.record = append(o.record, fmt.Sprint(m.Key, " ", a.Dialed, " ", a.Code, " ", a.Cause, " ", a.Elapsed))
 		if a.Dialed {
@@ -105,6 +113,9 @@ func (s *scene) foretell(c *asking, x *trunkgroup.Explored) outcomeOf {
 	}
 	return o
 }
+
+// triedThere is what the peer site did for a call that it took and could not complete.
+var triedThere = hunt.Attempt{Group: "far", Member: "away", Site: "ashburn", Dialed: true, Final: true, Code: 503}
 
 // written is what the record of a call says.
 func written(r *cdr.Record) []string {
@@ -175,7 +186,7 @@ func (s *scene) place(t *testing.T, c *asking, chance map[string]uint64) outcome
 	if s.peerUp {
 		w.peers = []geo.PeerNode{{Name: "ash-1", Site: "ashburn", Fresh: true}}
 	}
-	w.down["ash-1"] = true
+	w.down["ash-1"] = !s.peerTries
 	w.s.env = &drawnWorld{world: w, chance: chance}
 	from := c.from.String()
 	w.from(from, c.text(""))
@@ -195,6 +206,9 @@ func (s *scene) place(t *testing.T, c *asking, chance map[string]uint64) outcome
 			o.handed, o.before = true, len(o.dialled)
 		}
 		switch {
+		case x.m.Method() == sip.INVITE && x.m.IsRequest() && x.to.Node != "":
+			there := hunt.AppendAttempts(nil, []hunt.Attempt{triedThere}, false)
+			w.packet("", x.to.Node, reply(x.m, 503, "peer", "", sip.Attempts.String()+": "+string(there)+"\r\n"))
 		case x.m.Method() == sip.INVITE && x.m.IsRequest():
 			if callID := string(x.m.CallID()); !asked[callID] { // else it is repeated
 				asked[callID] = true

@@ -29,9 +29,12 @@ type scene struct {
 	view   *trunkgroup.View
 	memory *memory
 	peerUp bool
-	from   []string // addresses that somebody calls from
-	known  []string // those of them that are sources
-	calls  int
+	// peerTries: the peer site takes calls that are handed over, and its members fail too;
+	// else its node is lost when it is asked.
+	peerTries bool
+	from      []string // addresses that somebody calls from
+	known     []string // those of them that are sources
+	calls     int
 	// Those whose calls are likely to find a group: addresses of carriers and the numbers
 	// that they reach, customers, and users that register.
 	carriers, owned    []string
@@ -120,7 +123,7 @@ func newWorldOn(t testing.TB, table *trunkgroup.Table, m Sessions) *world {
 // look makes the view: what a node has heard and been told.
 func (s *scene) look() {
 	v := trunkgroup.NewView(s.table)
-	s.peerUp = s.chance(75)
+	s.peerUp, s.peerTries = s.chance(75), s.chance(50)
 	for _, site := range s.table.Sites() {
 		v.Panic[site] = s.chance(10)
 	}

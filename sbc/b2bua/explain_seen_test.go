@@ -50,6 +50,9 @@ func (s *scene) noteCandidate(is map[string]bool, o *trunkgroup.Candidate, inbou
 func (s *scene) noteAttempts(is map[string]bool, c *asking, x *trunkgroup.Explored, said *outcomeOf) {
 	dialled := map[*trunkgroup.Group]int{}
 	for _, a := range said.tried {
+		if is["tried there"] = is["tried there"] || a.Site != ""; a.Site != "" {
+			continue
+		}
 		is[a.Cause] = true
 		if a.Dialed {
 			dialled[x.Order[a.Target].Member.Group]++
