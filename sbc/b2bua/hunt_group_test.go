@@ -229,3 +229,40 @@ func TestP32_LoadBalanceEndsAfterTheFirstRefusal(t *testing.T) {
 		w.quiet()
 	}
 }
+
+// max_attempts counts in each site by itself (P-04 goes before P-32), unless the group
+// hands nothing over for what its members say.
+func TestP32_MaxAttemptsInTwoSites(t *testing.T) {
+	for name, handoffOn := range map[string][]int{"by default": nil, "this site alone": {599}} {
+		t.Run(name, func(t *testing.T) {
+			p := newTwoSites(t)
+			d := document()
+			d.TrunkGroups[0].MaxAttempts, d.TrunkGroups[0].HandoffOn = 1, handoffOn
+			p.dal, p.ash = p.dal.again(d), p.ash.again(d)
+			p.dal.from(carrierAddr, invite{body: offer}.String())
+			p.dal.refuse(p.dal.invited(), 503)
+			p.dal.none(pbx1Addr, "INVITE")
+			p.dal.none(pbx2Addr, "INVITE")
+			if handoffOn == nil {
+				p.exchange()
+				p.ash.refuse(p.ash.invited(), 503)
+				if at := p.ash.invited(); at != "" {
+					t.Errorf("the peer site called %s too", at)
+				}
+				p.exchange()
+			}
+			if handoffOn == nil {
+				p.dal.take(carrierAddr, "SIP/2.0 503") // exhausted_code
+			} else {
+				p.dal.take(carrierAddr, "SIP/2.0 500")
+			}
+		})
+	}
+}
+
+// again is a world of the same node with another document.
+func (w *world) again(d *trunkgroup.Document) *world {
+	x := newWorldOf(w.t, w.s.cfg.Node, w.s.cfg.Site, d)
+	x.peers, x.random = w.peers, w.random
+	return x
+}
