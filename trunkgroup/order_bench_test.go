@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// methodsOfBench are all of them, those that hash with a key.
+// eachMethod calls fn with every method, those that hash with a key.
 func eachMethod(fn func(m Method, d *DistributionSpec)) {
 	for m := LoadBalance; m <= Parallel; m++ {
 		d := &DistributionSpec{Method: m}

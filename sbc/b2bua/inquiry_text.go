@@ -68,12 +68,12 @@ func (d *Draft) Message() (*sip.Message, error) {
 	return m, nil
 }
 
-// ours are the headers that a draft has by itself.
+// ownHeaders are those that a draft has by itself.
 var ownHeaders = [...]string{
 	"Via", "v", "Max-Forwards", "From", "f", "To", "t", "Call-ID", "i", "CSeq", "Contact", "m", "Content-Type", "c", "Content-Length", "l",
 }
 
-// lines are the further headers.
+// lines returns the further headers.
 func (d *Draft) lines() (string, error) {
 	var b strings.Builder
 	for _, h := range d.Headers {
