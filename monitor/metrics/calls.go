@@ -96,6 +96,9 @@ func (m *Metrics) ForTable(t *trunkgroup.Table) *Handles {
 // maxMembers bounds the member series; further members share the label "other" in their group and site.
 const maxMembers = 10_000
 
+// maxHistograms bounds the groups with histograms of their own, ninety series each; further groups share those of the label "other".
+const maxHistograms = 1000
+
 // calls keeps the counters by name and shows them.
 type calls struct {
 	pdd, setup, talk *prometheus.HistogramVec
@@ -140,10 +143,14 @@ func (c *calls) group(name string) *Group {
 	g := c.groups[name]
 	if g == nil {
 		g = &Group{name: name}
+		label := name
+		if len(c.groups) >= maxHistograms {
+			label = "other"
+		}
 		for d := range directions {
-			g.pdd[d] = c.pdd.WithLabelValues(d.String(), name)
-			g.setup[d] = c.setup.WithLabelValues(d.String(), name)
-			g.talk[d] = c.talk.WithLabelValues(d.String(), name)
+			g.pdd[d] = c.pdd.WithLabelValues(d.String(), label)
+			g.setup[d] = c.setup.WithLabelValues(d.String(), label)
+			g.talk[d] = c.talk.WithLabelValues(d.String(), label)
 		}
 		c.groups[name] = g
 	}
