@@ -63,8 +63,12 @@ func (c *conflicts) groups() {
 		if ok {
 			what = fmt.Sprintf("has role %s", role)
 		}
+		many := "1 pattern belongs"
+		if rows[name] != 1 {
+			many = fmt.Sprintf("%d patterns belong", rows[name])
+		}
 		c.faults.addf("number table", fmt.Sprintf("give them to a group of role %s or take them out first, or keep this group as it is", OriginationCustomer),
-			"%d patterns belong to group %q, which %s", rows[name], name, what)
+			"%s to group %q, which %s", many, name, what)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestNumberConflicts(t *testing.T) {
 		"+77", "carrier-a", "+78", "gone", "+79", "gone",
 	)
 	want := []string{
-		`number table: 1 patterns belong to group "carrier-a", which has role pstn-provider; give them to a group of role origination-customer or take them out first, or keep this group as it is`,
+		`number table: 1 pattern belongs to group "carrier-a", which has role pstn-provider; give them to a group of role origination-customer or take them out first, or keep this group as it is`,
 		`number table: 2 patterns belong to group "gone", which is not in the document; give them to a group of role origination-customer or take them out first, or keep this group as it is`,
 		`trunk_groups[0].numbers[0]: +1214 of acme-in belongs to globex-in in the number table; keep the number in one place`,
 		`trunk_groups[0].numbers[1]: +1214* of acme-in belongs to globex-in in the number table; keep the number in one place`,

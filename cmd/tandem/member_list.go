@@ -47,6 +47,11 @@ func (c *cli) listMembers(ctx context.Context, groups []string, wide bool) error
 	if len(lines) == 0 && len(groups) > 0 {
 		return fail(exitNotFound, "tandem member list shows all", "no member in %s", strings.Join(groups, ", "))
 	}
+	for _, name := range groups {
+		if !slices.ContainsFunc(lines, func(m memberLine) bool { return name == m.Group || name == m.Key }) {
+			fmt.Fprintf(c.err, "note: no member in %s\n", name)
+		}
+	}
 	c.memberNotes(&list)
 	return c.print(lines, func() *table { return memberTable(lines, wide) })
 }

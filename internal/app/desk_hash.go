@@ -23,7 +23,7 @@ func (d *desk) Hash(_ context.Context, q admin.HashQuestion) (admin.HashAnswer, 
 	g, site := board.Table.Group(q.Group), cmp.Or(q.Site, d.app.cfg.Site)
 	switch {
 	case g == nil:
-		return admin.HashAnswer{}, fmt.Errorf("%w: there is no group %q", admin.ErrNotFound, q.Group)
+		return admin.HashAnswer{}, noGroup(board.Table, q.Group)
 	case !slices.Contains(board.Table.Sites(), site):
 		return admin.HashAnswer{}, fmt.Errorf("%w: the document has no site %q", admin.ErrNotFound, site)
 	case !g.Method.Hashes():

@@ -125,7 +125,7 @@ func (d *desk) SetStates(ctx context.Context, o admin.BulkOrder) (admin.BulkResu
 func sitesOf(t *trunkgroup.Table, group, site string) ([]string, error) {
 	g := t.Group(group)
 	if group != "" && g == nil {
-		return nil, fmt.Errorf("%w: there is no group %q", admin.ErrNotFound, group)
+		return nil, noGroup(t, group)
 	}
 	var sites []string
 	for _, s := range t.Sites() {
@@ -142,6 +142,15 @@ func sitesOf(t *trunkgroup.Table, group, site string) ([]string, error) {
 		return nil, fmt.Errorf("%w: name a group or a site", admin.ErrInvalid)
 	}
 	return nil, fmt.Errorf("%w: group %s has no members", admin.ErrNotFound, group)
+}
+
+// noGroup says that there is no such group, and which there are.
+func noGroup(t *trunkgroup.Table, name string) error {
+	names := make([]string, 0, len(t.Groups()))
+	for _, g := range t.Groups() {
+		names = append(names, g.Name)
+	}
+	return fmt.Errorf("%w: there is no group %q; %s", admin.ErrNotFound, name, cmp.Or(trunkgroup.Suggest(name, names), "tandem config show has all"))
 }
 
 func worded(err error) string {

@@ -42,7 +42,11 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 func (s *Server) problem(ctx context.Context, err error) error {
 	note(ctx).Problem = err.Error()
 	if faults, ok := errors.AsType[trunkgroup.Faults](err); ok {
-		p := newProblem(http.StatusUnprocessableEntity, fmt.Sprintf("the document has %d faults", len(faults)), "each fault names its remedy")
+		many := "a fault"
+		if len(faults) > 1 {
+			many = fmt.Sprintf("%d faults", len(faults))
+		}
+		p := newProblem(http.StatusUnprocessableEntity, "the document has "+many, "each fault names its remedy")
 		for _, f := range faults {
 			p.Faults = append(p.Faults, Fault{f.Path, f.Line, f.Column, f.Problem, f.Remedy})
 		}
