@@ -196,12 +196,13 @@ type asking struct {
 	from         netip.AddrPort
 	called, host string
 	user, room   string
+	caller       string // in From
 	proven       bool
 	code         int // that every far end answers; 0: none of them says a word
 }
 
 func (c asking) String() string {
-	return fmt.Sprintf("%q@%s from %s (%s), room %q, all say %d", c.called, c.host, c.from, c.user, c.room, c.code)
+	return fmt.Sprintf("%q@%s from %s at %s (%s), room %q, all say %d", c.called, c.host, c.caller, c.from, c.user, c.room, c.code)
 }
 
 func (c *asking) uri() string {
@@ -220,7 +221,8 @@ func (c *asking) text(extra string) string {
 	if c.room != "" {
 		i.lines += "X-Room-Id: " + c.room + "\r\n"
 	}
-	return strings.Replace(i.String(), "INVITE sip:"+c.called+"@203.0.113.1 ", "INVITE "+c.uri()+" ", 1)
+	text := strings.Replace(i.String(), "<sip:+13105551234@", "<sip:"+c.caller+"@", 1)
+	return strings.Replace(text, "INVITE sip:"+c.called+"@203.0.113.1 ", "INVITE "+c.uri()+" ", 1)
 }
 
 // call makes a call of somebody to somebody.
@@ -228,6 +230,7 @@ func (s *scene) call() asking {
 	s.calls++
 	c := asking{n: s.calls, room: pick(s.dice, "", "red", "blue"), from: netip.MustParseAddrPort(strangerAddr)}
 	c.code = pick(s.dice, 503, 503, 503, 503, 503, 486, 404, 500, 603, 408, 0, 0)
+	c.caller = pick(s.dice, "+13105551234", "+13105551234", "3105551234", "13105550199", "anonymous")
 	switch kind := s.IntN(100); {
 	case kind < 14:
 		s.wild(&c)
