@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -173,8 +174,8 @@ func (s *scene) customerOut(i int) trunkgroup.GroupSpec {
 		at := s.known[0]
 		g.Sources = append(g.Sources, trunkgroup.SourceSpec{IP: at[:len(at)-len(":5060")], Port: 5060})
 	}
-	if s.chance(5) {
-		g.ACL.Deny = []string{ip}
+	if s.chance(8) {
+		g.ACL.Deny = []string{pick(s.dice, ip, netip.MustParseAddrPort(strangerAddr).Addr().String())}
 	}
 	if s.chance(50) {
 		user := fmt.Sprintf("user%d", i)
