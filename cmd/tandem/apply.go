@@ -81,7 +81,7 @@ that nobody's change is lost (exit code 4); --force applies it all the same.`,
 }
 
 func (c *cli) apply(cmd *cobra.Command, path string, f applyFlags) error {
-	text, expect, err := c.editedDocument(path, f.revision)
+	text, expect, err := c.editedDocument(cmd.Context(), path, f.revision)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ Nothing else can be changed meanwhile. Without FILE, shows the canary and what i
 			if site == "" {
 				return usage("for example --site ashburn", "--site says which site tries the document")
 			}
-			text, expect, err := c.editedDocument(args[0], expect)
+			text, expect, err := c.editedDocument(cmd.Context(), args[0], expect)
 			if err != nil {
 				return err
 			}

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +29,7 @@ now does not count. FILE may be - for standard input.`,
 		Example: "  tandem config plan cluster.yaml",
 		Args:    arguments("FILE"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
-			text, expect, err := c.editedDocument(args[0], "")
+			text, expect, err := c.editedDocument(cmd.Context(), args[0], "")
 			if err != nil {
 				return err
 			}
@@ -50,11 +52,12 @@ now does not count. FILE may be - for standard input.`,
 
 // editedDocument reads and checks a file that may begin with the line of "config show", and returns
 // the document without that line and the revision that it was made from, empty for any.
-func (c *cli) editedDocument(path, revision string) (text []byte, expect string, err error) {
-	_, text, err = c.readDocument(path)
+func (c *cli) editedDocument(ctx context.Context, path, revision string) (text []byte, expect string, err error) {
+	doc, text, err := c.readDocument(path)
 	if err != nil {
 		return nil, "", err
 	}
+	c.noteStrays(ctx, doc)
 	expect = revision
 	if m := header.FindSubmatch(text); m != nil {
 		expect = cmp.Or(expect, string(m[1]))
@@ -65,6 +68,21 @@ func (c *cli) editedDocument(path, revision string) (text []byte, expect string,
 	}
 	n, err := parseRevision(expect)
 	return text, strconv.FormatUint(n, 10), err
+}
+
+// noteStrays says which running nodes would have no site any more. Whoever cannot be
+// asked now answers the change itself.
+func (c *cli) noteStrays(ctx context.Context, doc *trunkgroup.Document) {
+	var list admin.NodeList
+	if c.ask(ctx, request{method: http.MethodGet, path: "/v1/nodes"}, &list) != nil {
+		return
+	}
+	for _, n := range list.Nodes {
+		is := func(s trunkgroup.SiteSpec) bool { return s.Name == n.Site }
+		if (n.Up || n.Self) && !n.Witness && !slices.ContainsFunc(doc.Sites, is) {
+			fmt.Fprintf(c.err, "note: node %s stands in site %q, which the document does not have: it would have no members to dial\n", n.Name, n.Site)
+		}
+	}
 }
 
 // parseRevision reads a revision as it is shown, generation.revision, or its second half alone.

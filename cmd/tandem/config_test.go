@@ -95,6 +95,25 @@ func TestApplyUnchanged(t *testing.T) {
 	}
 }
 
+// A document that drops the site of a running node is no fault: somebody may take the
+// site out. It is said before anybody has to find out.
+func TestApplyTellsOfNodesWithoutASite(t *testing.T) {
+	n := &node{
+		document: admin.Document{Cluster: "example", Generation: 1, Revision: 7},
+		list: admin.NodeList{Nodes: []admin.Node{
+			{Name: "dal-1", Site: "dallas", Self: true},
+			{Name: "ash-1", Site: "ashburn", Up: true},
+			{Name: "ash-2", Site: "ashburn"},
+			{Name: "wit", Site: "chicago", Up: true, Witness: true},
+		}},
+	}
+	code, _, errs := tandem(t, "config", "apply", document(t, smallDocument), "--address", n.serve(t, ""))
+	want := "note: node ash-1 stands in site \"ashburn\", which the document does not have: it would have no members to dial\n"
+	if code != exitOK || errs != want {
+		t.Errorf("exit code %d, %q, want %q", code, errs, want)
+	}
+}
+
 func TestConfigCanary(t *testing.T) {
 	n := &node{document: admin.Document{Cluster: "example", Generation: 1, Revision: 7, Text: smallDocument}}
 	address := n.serve(t, "")
