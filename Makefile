@@ -49,7 +49,7 @@ bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go run ./bench/spread
 
 bench-short: packages ## every benchmark and one quick pass of the measurements, so that none can rot
-	@$(STAGE) benchmarks 3 go test -run '^$$' -bench . -benchtime 10x -benchmem ./...
+	@$(STAGE) benchmarks 3 go test -short -run '^$$' -bench . -benchtime 10x -benchmem ./...
 	@$(STAGE) bench 3 go run ./bench -short
 	@$(STAGE) spread 1 go run ./bench/spread -keys 5000
 

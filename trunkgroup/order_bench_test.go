@@ -2,6 +2,7 @@ package trunkgroup
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -56,31 +57,54 @@ func crowd(spec *DistributionSpec, groups, members int) *Document {
 }
 
 // BenchmarkDecision is the whole decision of an inbound call: source, number and
-// try-order, for 1,000 members.
+// try-order, for 1,000 members and 10 million numbers, which are asked all over the
+// table.
 func BenchmarkDecision(b *testing.B) {
+	sizes := benchSizes()
+	n := sizes[len(sizes)-1]
 	for _, shape := range []struct{ groups, members int }{{250, 4}, {1, 1000}} {
+		numbers := crowdNumbers(b, n, shape.groups)
 		eachMethod(func(m Method, spec *DistributionSpec) {
 			b.Run(fmt.Sprintf("%dx%d/%s", shape.groups, shape.members, m), func(b *testing.B) {
-				decide(b, crowd(spec, shape.groups, shape.members))
+				decide(b, compile(b, crowd(spec, shape.groups, shape.members)).WithNumbers(numbers), n)
 			})
 		})
 	}
 }
 
-func decide(b *testing.B, d *Document) {
-	table := compile(b, d)
+// crowdNumbers are n numbers that the groups of a crowd own in turn.
+func crowdNumbers(b *testing.B, n, groups int) *NumberTable {
+	var table *NumberTable
+	const atOnce = 100_000
+	for from := 0; from < n; from += atOnce {
+		step := make([]NumberChange, 0, atOnce)
+		for i := from; i < min(from+atOnce, n); i++ {
+			step = append(step, NumberChange{Pattern{Exact, numberOf(i), numberOf(i)}, fmt.Sprintf("g%d", i%groups)})
+		}
+		next, err := table.With(step)
+		if err != nil {
+			b.Fatal(err)
+		}
+		table = next
+	}
+	return table
+}
+
+func decide(b *testing.B, table *Table, numbers int) {
 	v := NewView(table)
 	v.Sessions = busy{}
 	v.Latency = make([]time.Duration, len(v.States))
 	for i := range v.Latency {
 		v.Latency[i] = time.Duration(i%40) * time.Millisecond
 	}
-	groups := uint64(len(d.TrunkGroups) - 1)
 	traits := make([]*Traits, 256)
-	called := make([][]byte, 256)
 	for i := range traits {
 		traits[i] = traitsOf(uint64(i))
-		called[i] = fmt.Appendf(nil, "+1469%03d%04d", uint64(i)%groups, i)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	called := make([][]byte, 1<<16)
+	for i := range called {
+		called[i] = []byte(numberOf(r.IntN(numbers)).String())
 	}
 	k := SourceKey{Local: addrPort("192.0.2.1:5060"), Source: addrPort("203.0.113.1:5060"), Transport: UDP}
 	var p Planner
@@ -89,7 +113,7 @@ func decide(b *testing.B, d *Document) {
 	var i uint64
 	for b.Loop() {
 		i++
-		k.User = called[i%256]
+		k.User = called[i%uint64(len(called))]
 		if m, ok := table.MatchSource(k); !ok || m.Provider == nil {
 			b.Fatal("no source")
 		}
@@ -98,4 +122,5 @@ func decide(b *testing.B, d *Document) {
 			b.Fatal("no plan")
 		}
 	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
 }
