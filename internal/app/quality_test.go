@@ -12,6 +12,36 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
+// spares holds that calls of a node pass the barred member over, and that its metrics
+// say so. Sixteen calls at each member came before.
+func (b *box) spares() {
+	b.t.Helper()
+	// What is shown is newer than what calls go by, by moments: two calls in turn that
+	// both reach the good one say that calls go by it.
+	answered, refused := 16, 16
+	b.wait("calls that go by it", func() bool {
+		n := b.calls(2)
+		answered, refused = answered+n, refused+2-n
+		return n == 2
+	})
+	if n := b.calls(10); n != 10 {
+		b.t.Errorf("%d of 10 calls answered while the bad one is out", n)
+	}
+	answered += 10
+	metrics := b.text("/metrics")
+	for _, want := range []string{
+		`tandem_quality_barred{member="bad",site="dallas",trunk_group="acme-in"} 1`,
+		`tandem_quality_answer_ratio{member="good",site="dallas",trunk_group="acme-in"} 1`,
+		`tandem_quality_effectiveness_ratio{member="good",site="dallas",trunk_group="acme-in"} 1`,
+		fmt.Sprintf(`tandem_route_attempt_faults_total{fault="callee",member="bad",site="dallas",trunk_group="acme-in"} %d`, refused),
+		fmt.Sprintf(`tandem_route_attempt_faults_total{fault="none",member="good",site="dallas",trunk_group="acme-in"} %d`, answered),
+	} {
+		if !strings.Contains(metrics, want) {
+			b.t.Errorf("metrics lack %s", want)
+		}
+	}
+}
+
 // D10: calls of two nodes are judged together, and the member that does badly gets
 // none at either, until it is the last one, or an operator or time says otherwise.
 func TestD10_QualityIsJudgedOverAllNodes(t *testing.T) {
@@ -65,30 +95,7 @@ trunk_groups:
 		if s := status(b); !strings.HasPrefix(s.Reason, "answer ratio 0 % of ") || !strings.HasSuffix(s.Reason, " calls is below 30 %") || s.Since == nil {
 			t.Errorf("%+v", s)
 		}
-		// What is shown is newer than what calls go by, by moments: two calls in turn that
-		// both reach the good one say that calls go by it.
-		answered, refused := 16, 16
-		b.wait("calls that go by it", func() bool {
-			n := b.calls(2)
-			answered, refused = answered+n, refused+2-n
-			return n == 2
-		})
-		if n := b.calls(10); n != 10 {
-			t.Errorf("%d of 10 calls answered while the bad one is out", n)
-		}
-		answered += 10
-		metrics := b.text("/metrics")
-		for _, want := range []string{
-			`tandem_quality_barred{member="bad",site="dallas",trunk_group="acme-in"} 1`,
-			`tandem_quality_answer_ratio{member="good",site="dallas",trunk_group="acme-in"} 1`,
-			`tandem_quality_effectiveness_ratio{member="good",site="dallas",trunk_group="acme-in"} 1`,
-			fmt.Sprintf(`tandem_route_attempt_faults_total{fault="callee",member="bad",site="dallas",trunk_group="acme-in"} %d`, refused),
-			fmt.Sprintf(`tandem_route_attempt_faults_total{fault="none",member="good",site="dallas",trunk_group="acme-in"} %d`, answered),
-		} {
-			if !strings.Contains(metrics, want) {
-				t.Errorf("metrics lack %s", want)
-			}
-		}
+		b.spares()
 	}
 	// The last one that could take calls goes on to get them, and somebody is told.
 	b := boxes[0]
