@@ -214,7 +214,7 @@ func TestNumbersBySnapshot(t *testing.T) {
 	}
 	l.change(two, "+4912345 globex")
 	late := l.start(l.numbered("dal-2", dir))
-	l.owns("+4912345", "globex", late)
+	l.owns("+4912345", "globex", one, late)
 	l.owns("+12142011999", "acme", late)
 	if a, b := one.Numbers(), late.Numbers(); a.Version != b.Version || a.Table.Checksum() != b.Table.Checksum() || b.Table.Len() != 36000+trailingLogs+4 {
 		t.Errorf("%v with %d numbers, %v with %d", a.Version, a.Table.Len(), b.Version, b.Table.Len())

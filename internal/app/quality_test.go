@@ -45,14 +45,17 @@ func (b *box) spares() {
 // D10: calls of two nodes are judged together, and the member that does badly gets
 // none at either, until it is the last one, or an operator or time says otherwise.
 func TestD10_QualityIsJudgedOverAllNodes(t *testing.T) {
-	good := startPBX(t)
-	bad, err := sim.StartFarEnd(sim.FarEndConfig{
-		CalleeConfig: sim.CalleeConfig{Name: "bad", Role: sim.PBX, Behaviour: sim.Busy()}, Listen: []sim.Listen{{Addr: addrPort("127.0.0.1:0")}},
-	})
-	if err != nil {
-		t.Fatal(err)
+	farEnd := func(name string, b sim.Behaviour) *sim.FarEnd {
+		f, err := sim.StartFarEnd(sim.FarEndConfig{
+			CalleeConfig: sim.CalleeConfig{Name: name, Role: sim.PBX, Behaviour: b}, Listen: []sim.Listen{{Addr: addrPort("127.0.0.1:0")}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
 	}
-	t.Cleanup(func() { _ = bad.Close() })
+	good, bad := farEnd("good", sim.AnswersAtOnce()), farEnd("bad", sim.Busy())
+	defer func() { _, _ = good.Close(), bad.Close() }()
 	boxes := newClusterOf(t, "127.88.47", fmt.Sprintf(`cluster: test
 sites: [{name: dallas, peers: [ashburn]}, {name: ashburn, peers: [dallas]}]
 trunk_groups:
