@@ -31,13 +31,13 @@ check: $(TESTSUM) $(GOFUMPT) ## the quick ones before a commit: format, vet, uni
 	@go test -C tools ./testsum ./vulnreport
 
 race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race detector
-	@$(STAGE) race 8 $(TESTSUM) -race -short ./...
+	@$(STAGE) race 10 $(TESTSUM) -race -short ./...
 
 # The packages with tests that -short cuts: simulations of 100,000 calls, ten million numbers.
 SIMS      = $$(grep -rl --include='*_test.go' 'testing.Short()' . | xargs -n1 dirname | sort -u)
 
 sim: $(TESTSUM) ## the long simulations in virtual time
-	@$(STAGE) sim 4 $(TESTSUM) $(SIMS)
+	@$(STAGE) sim 5 $(TESTSUM) $(SIMS)
 
 e2e: $(TESTSUM) packages ## real peers in network namespaces; needs root
 	@$(STAGE) e2e 22 $(TESTSUM) -tags e2e -timeout 22m -count 1 ./e2e/...
@@ -54,7 +54,7 @@ bench-short: packages ## every benchmark and one quick pass of the measurements,
 	@$(STAGE) spread 1 go run ./bench/spread -keys 5000
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 4 tools/fuzz
+	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 6 tools/fuzz
 
 soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
 	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
