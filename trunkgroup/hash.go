@@ -33,11 +33,7 @@ func (g *Group) KeyHash(t *Traits) (uint64, bool) {
 	}
 	switch g.Key {
 	case KeyFrom, KeyTo:
-		uri := t.From
-		if g.Key == KeyTo {
-			uri = t.To
-		}
-		user, host := splitURI(uri)
+		user, host := splitURI(g.uri(t))
 		if g.Key == KeyFrom && Anonymous(user, host) {
 			return 0, false
 		}
@@ -53,6 +49,14 @@ func (g *Group) KeyHash(t *Traits) (uint64, bool) {
 	default:
 		return hashOf(g.text(t))
 	}
+}
+
+// uri is what the keys From and To go by.
+func (g *Group) uri(t *Traits) []byte {
+	if g.Key == KeyTo {
+		return t.To
+	}
+	return t.From
 }
 
 // text is what a key other than a URI or an address is.
@@ -149,11 +153,7 @@ func (g *Group) KamailioKey(t *Traits) (uint32, bool) {
 	}
 	switch g.Key {
 	case KeyFrom, KeyTo:
-		uri := t.From
-		if g.Key == KeyTo {
-			uri = t.To
-		}
-		user, host := splitURI(uri)
+		user, host := splitURI(g.uri(t))
 		if g.UserOnly {
 			return KamailioHash(user, nil), len(user) > 0
 		}

@@ -90,11 +90,7 @@ func (c *Set) Append(dst []byte) []byte { return c.fields(append(dst, CommandVer
 func (c *Set) fields(dst []byte) []byte {
 	dst = octets.Append(dst, c.Cluster)
 	dst = binary.AppendUvarint(dst, c.Generation)
-	if c.Expect != nil {
-		dst = binary.AppendUvarint(append(dst, 1), *c.Expect)
-	} else {
-		dst = append(dst, 0)
-	}
+	dst = appendExpect(dst, c.Expect)
 	dst = octets.Append(dst, c.Author)
 	dst = octets.Append(dst, c.Reason)
 	dst = octets.Append(dst, c.Key)
@@ -108,6 +104,14 @@ func (r *reader) set() Set {
 	c.At = r.moment()
 	c.Document = r.Octets(MaxDocument)
 	return c
+}
+
+// appendExpect writes what expect reads.
+func appendExpect(dst []byte, expect *uint64) []byte {
+	if expect == nil {
+		return append(dst, 0)
+	}
+	return binary.AppendUvarint(append(dst, 1), *expect)
 }
 
 // expect reads the revision or edition that an author saw; nil when he names none.

@@ -91,11 +91,7 @@ func (c *Numbers) Append(dst []byte) []byte {
 	dst = append(dst, CommandVersion, kindNumbers, byte(c.Step))
 	dst = octets.Append(dst, c.Cluster)
 	dst = binary.AppendUvarint(dst, c.Generation)
-	if c.Expect != nil {
-		dst = binary.AppendUvarint(append(dst, 1), *c.Expect)
-	} else {
-		dst = append(dst, 0)
-	}
+	dst = appendExpect(dst, c.Expect)
 	dst = octets.Append(dst, c.Import)
 	dst = binary.AppendUvarint(dst, c.Piece)
 	for _, s := range []string{c.Author, c.Reason, c.Key} {
