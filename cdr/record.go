@@ -89,9 +89,24 @@ type Record struct {
 	UserAgent string         // of the caller
 
 	Attempts []Attempt
+	// The route that won, or the last one that was tried, of a call whose plan asks others
+	// (S-100).
+	CarrierID   string
+	RouteSource string // lcr, cache, fallback, deck, policy, peer
+	// Rate is the price of a minute in Currency, where Rated says that there is one.
+	Rate     float64
+	Rated    bool
+	Currency string
+	// BillingIncrement and MinDuration are seconds.
+	BillingIncrement, MinDuration uint32
+	// Fields are what the route that won, and rules, say of the call (S-050).
+	Fields []Field
 	// Test: an operator's test call, which nobody pays for.
 	Test bool
 }
+
+// Field is one further field of a record.
+type Field struct{ Name, Value string }
 
 // Attempt is one B-leg INVITE, or a member that could not be dialled.
 type Attempt struct {
@@ -105,6 +120,8 @@ type Attempt struct {
 	Cause        string
 	Elapsed      time.Duration
 	EgressCallID string
+	// CarrierID is the carrier of the route, where one was decided on.
+	CarrierID string
 	// Address is "host:port" of one that registers, for several may stand under
 	// one member; empty for a member by address, and at the peer site's attempts.
 	Address string

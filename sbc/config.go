@@ -57,6 +57,8 @@ type Config struct {
 	ClientTLS func(serverName string) *tls.Config
 	// CallLimits say what calls may use; nil means that nothing has a limit.
 	CallLimits Limits
+	// Routes decides for plans that ask others; nil answers that nobody does.
+	Routes Routes
 	// Bindings keeps what is registered; nil takes no registrations.
 	Bindings Bindings
 	// Limits bound what strangers can hold open.

@@ -87,6 +87,9 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 	if s.cfg.CallLimits == nil {
 		s.cfg.CallLimits = noLimits{}
 	}
+	if s.cfg.Routes == nil {
+		s.cfg.Routes = noRoutes{}
+	}
 	if s.cfg.Traffic == nil {
 		s.cfg.Traffic = func(int) Traffic { return noTraffic{} }
 	}

@@ -187,3 +187,8 @@ func (w *world) nodeNamed(name string) *node {
 	}
 	return nil
 }
+
+// Decide implements b2bua.Env: nobody decides for these calls.
+func (e *shardEnv) Decide(uint64, *b2bua.RouteQuery) *trunkgroup.RouteSet {
+	return &trunkgroup.RouteSet{Absent: true}
+}

@@ -29,10 +29,10 @@ func (v *View) takesRegistered(m *Member, site string) bool {
 }
 
 // CarriersOf returns the groups that some call of a customer may go to: those of
-// all routes of its plan, or without a plan all carriers (P-12). A group may be
+// all routes of its plan; all carriers without a plan (P-12), and with one that asks others. A group may be
 // there more than once.
 func (t *Table) CarriersOf(customer *Group) []*Group {
-	if customer.plan == nil {
+	if customer.plan == nil || customer.plan.Asks() {
 		return t.providers
 	}
 	var groups []*Group

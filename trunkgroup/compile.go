@@ -192,7 +192,7 @@ func (t *Table) addMember(g *Group, s *MemberSpec) *Member {
 }
 
 func (t *Table) addRoutePlans(d *Document) {
-	plans := make(map[string]*routePlan)
+	plans := make(map[string]*RoutePlan)
 	for i := range d.RoutePlans {
 		plans[d.RoutePlans[i].Name] = compileRoutePlan(&d.RoutePlans[i], t.byName)
 	}

@@ -22,9 +22,12 @@ type Decision struct {
 	Called    string   // E.164, or the address of record; empty when it could not be read
 	RN        string   // routing number of a ported number that the route goes by, E.164
 	Groups    []*Group // to try, in order; the caller must not change the slice
-	Code      int      // final when there is no group to try, else 0
-	Cause     string   // why, beside Code
-	Err       error    // why the called number could not be read
+	// Plan is set, and Groups nil and Code 0, when a server or rate decks decide: the call
+	// asks them for a RouteSet.
+	Plan  *RoutePlan
+	Code  int    // final when there is no group to try, else 0
+	Cause string // why, beside Code
+	Err   error  // why the called number could not be read
 }
 
 // NumberPolicy reads numbers the way groups write them; sbc/number has it. The

@@ -24,6 +24,8 @@ type Course struct {
 	View   *View
 	Site   string // where it is dialled from
 	Groups []*Group
+	// Routes are tried in the place of Groups, when somebody else has decided.
+	Routes *RouteSet
 	// Secure: it is to a sips address, and goes by TLS on every hop (RFC 3261
 	// 26.2.2, RFC 5630 3.1).
 	Secure bool

@@ -40,7 +40,11 @@ func (t *Table) RouteHandedOver(group, direction, called string, user []byte, p 
 		}
 		d.Groups = t.Providers(d.Customer, by)
 	}
-	if len(d.Groups) == 0 {
+	switch {
+	case len(d.Groups) > 0:
+	case d.Direction == Outbound && d.Customer != nil && d.Customer.plan.Asks():
+		d.Groups, d.Plan = nil, d.Customer.plan
+	default:
 		d.Groups, d.Code, d.Cause = nil, 503, CauseNoRoute
 	}
 	return d
@@ -96,7 +100,11 @@ func (t *Table) routeCustomer(customer *Group, user, host []byte, p NumberPolicy
 		by, d.RN = rn, string(rn)
 	}
 	d.Groups = t.Providers(customer, by)
-	if len(d.Groups) == 0 {
+	switch {
+	case len(d.Groups) > 0:
+	case customer.plan.Asks():
+		d.Groups, d.Plan = nil, customer.plan
+	default:
 		d.Groups, d.Code, d.Cause = nil, 404, CauseNoRoute
 	}
 	return d

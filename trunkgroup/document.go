@@ -8,6 +8,8 @@ type Document struct {
 	Customers   []CustomerSpec  `yaml:"customers,omitempty" json:"customers,omitempty"`
 	TrunkGroups []GroupSpec     `yaml:"trunk_groups" json:"trunk_groups"`
 	RoutePlans  []RoutePlanSpec `yaml:"route_plans,omitempty" json:"route_plans,omitempty"`
+	// NumberPolicies are ways to write numbers, by name: groups and routes name them.
+	NumberPolicies []NumberPolicySpec `yaml:"number_policies,omitempty" json:"number_policies,omitempty"`
 	// DoNotOriginate lists callers that nobody may show; such calls are refused.
 	DoNotOriginate []string `yaml:"do_not_originate,omitempty" json:"do_not_originate,omitempty"`
 }
@@ -42,9 +44,14 @@ type GroupSpec struct {
 	ExhaustedCode int           `yaml:"exhausted_code,omitempty" json:"exhausted_code,omitempty"`
 	MaxAttempts   int           `yaml:"max_attempts,omitempty" json:"max_attempts,omitempty"` // of this group in one call; default: all members
 	Numbering     NumberingSpec `yaml:"numbering,omitempty" json:"numbering,omitzero"`
-	Quality       *QualitySpec  `yaml:"quality,omitempty" json:"quality,omitempty"`         // what a member must achieve to get calls
-	Maintenance   []WindowSpec  `yaml:"maintenance,omitempty" json:"maintenance,omitempty"` // when members take no new calls
-	Members       []MemberSpec  `yaml:"members,omitempty" json:"members,omitempty"`
+	// NumberPolicy names the number policy of routes to this group that name none (S-080).
+	NumberPolicy string `yaml:"number_policy,omitempty" json:"number_policy,omitempty"`
+	// AssertIdentity says whether we assert the caller towards this carrier (S-084); default true.
+	AssertIdentity *bool         `yaml:"assert_identity,omitempty" json:"assert_identity,omitempty"`
+	Charging       *ChargingSpec `yaml:"charging,omitempty" json:"charging,omitempty"`       // who is told, or asked, about calls of this customer
+	Quality        *QualitySpec  `yaml:"quality,omitempty" json:"quality,omitempty"`         // what a member must achieve to get calls
+	Maintenance    []WindowSpec  `yaml:"maintenance,omitempty" json:"maintenance,omitempty"` // when members take no new calls
+	Members        []MemberSpec  `yaml:"members,omitempty" json:"members,omitempty"`
 }
 
 // QualitySpec takes a member out for a while whose calls do badly (D10).
@@ -166,10 +173,21 @@ type MemberSpec struct {
 	Account      *AccountSpec      `yaml:"account,omitempty" json:"account,omitempty"` // of a carrier: what it lets us log in with
 }
 
-// RoutePlanSpec orders providers by the called number.
+// RoutePlanSpec says where the calls of a customer go: by rows of its own, by what a
+// decision server says, or by rate decks. Rows come before the other two, so that 911
+// needs nobody's word.
 type RoutePlanSpec struct {
-	Name   string      `yaml:"name" json:"name"`
-	Routes []RouteSpec `yaml:"routes" json:"routes"`
+	Name     string        `yaml:"name" json:"name"`
+	Routes   []RouteSpec   `yaml:"routes,omitempty" json:"routes,omitempty"`
+	Decision *DecisionSpec `yaml:"decision,omitempty" json:"decision,omitempty"` // a server decides
+	Deck     *DeckSpec     `yaml:"deck,omitempty" json:"deck,omitempty"`         // rate decks decide
+	// RerouteCauses are the finals that try the next route where neither the route nor its
+	// group says (S-036); default 408, 500, 502, 503, 504.
+	RerouteCauses  []int               `yaml:"reroute_causes,omitempty" json:"reroute_causes,omitempty"`
+	Ring           Duration            `yaml:"ring,omitempty" json:"ring,omitempty"`               // dial to answer once it rings (S-062); default 30s; off
+	MaxMembers     int                 `yaml:"max_members,omitempty" json:"max_members,omitempty"` // of a route's group, one after the other; default 1 (S-070)
+	CarrierQuality *CarrierQualitySpec `yaml:"carrier_quality,omitempty" json:"carrier_quality,omitempty"`
+	Policy         *PolicySpec         `yaml:"policy,omitempty" json:"policy,omitempty"`
 }
 
 // RouteSpec is one row of a route plan; the longest prefix wins. The prefix is

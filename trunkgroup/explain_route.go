@@ -72,11 +72,13 @@ func (e *explainer) routedCustomer(d *Decision, user []byte) {
 		e.say("route", "%s has no route plan, and there is no provider: 404", g.Name)
 	case plan == nil:
 		e.say("route", "%s has no route plan: all providers, %s", g.Name, names(d.Groups))
+	case d.Plan != nil:
+		e.say("route", "route plan %s leaves it to others", plan.Name)
 	case d.Groups == nil:
-		e.say("route", "route plan %s has no route for the number: 404", plan.name)
+		e.say("route", "route plan %s has no route for the number: 404", plan.Name)
 	default:
 		prefix, _ := plan.lookup(by)
-		e.say("route", "route plan %s, prefix %s: %s", plan.name, prefix, names(d.Groups))
+		e.say("route", "route plan %s, prefix %s: %s", plan.Name, prefix, names(d.Groups))
 	}
 }
 

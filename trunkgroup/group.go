@@ -39,7 +39,7 @@ type Group struct {
 	Quality        *Quality // nil demands nothing
 
 	sites map[string]*siteMembers
-	plan  *routePlan
+	plan  *RoutePlan
 	nests []*Member // places of other groups, in document order
 	// counts: somebody goes by the calls of the members.
 	counts bool

@@ -16,6 +16,8 @@ type Candidate struct {
 	Addr     netip.AddrPort // zero when not dialable
 	Dialable bool
 	Cause    string // why it is not dialable: down, disabled, draining, cooldown, capacity, unresolved, unregistered, node_down, flow_gone
+	// Route is what was decided of the carrier; nil when no route set was asked for.
+	Route *CarrierRoute
 	// Outer is the group that was planned, where the member's own group stands in it;
 	// nil for a member of the planned group itself.
 	Outer *Group

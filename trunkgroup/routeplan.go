@@ -1,8 +1,20 @@
 package trunkgroup
 
-// routePlan is a compiled RoutePlanSpec.
-type routePlan struct {
-	name     string
+import (
+	"cmp"
+	"time"
+)
+
+// RoutePlan is a compiled RoutePlanSpec. It is part of a Table and never changes.
+type RoutePlan struct {
+	Name     string
+	Decision *DecisionServer // nil when no server decides
+	// RerouteCauses of routes whose group says nothing itself; empty = S-035's.
+	RerouteCauses CauseSet
+	Ring          time.Duration // 0 = no bound (S-065)
+	MaxMembers    int           // of one route's group that are tried; at least 1
+
+	spec     *RoutePlanSpec
 	prefixes prefixIndex
 	routes   []route
 	fallback int // index into routes of the row "*", or -1
@@ -13,8 +25,22 @@ type route struct {
 	groups []*Group
 }
 
+// Asks reports whether somebody else than the rows decides.
+func (p *RoutePlan) Asks() bool { return p != nil && (p.spec.Decision != nil || p.spec.Deck != nil) }
+
+// Patience is how long a call may have to wait for who decides.
+func (p *RoutePlan) Patience() time.Duration {
+	if p.Decision == nil {
+		return 0
+	}
+	return p.Decision.Timeout
+}
+
+// Spec is what it was compiled from. The caller must not change it.
+func (p *RoutePlan) Spec() *RoutePlanSpec { return p.spec }
+
 // lookup returns the row of the longest prefix, or an empty prefix and nil.
-func (p *routePlan) lookup(e164 []byte) (prefix string, groups []*Group) {
+func (p *RoutePlan) lookup(e164 []byte) (prefix string, groups []*Group) {
 	at := p.fallback
 	if n, ok := pack(e164); ok {
 		if length, owner := p.prefixes.longest(n, nil); length > 0 {
@@ -27,8 +53,11 @@ func (p *routePlan) lookup(e164 []byte) (prefix string, groups []*Group) {
 	return p.routes[at].prefix, p.routes[at].groups
 }
 
-func compileRoutePlan(spec *RoutePlanSpec, byName map[string]*Group) *routePlan {
-	plan := &routePlan{name: spec.Name, fallback: -1}
+func compileRoutePlan(spec *RoutePlanSpec, byName map[string]*Group) *RoutePlan {
+	plan := &RoutePlan{
+		Name: spec.Name, Decision: compileDecision(spec.Decision), RerouteCauses: Causes(spec.RerouteCauses...),
+		Ring: spec.Ring.or(defaultRing), MaxMembers: cmp.Or(spec.MaxMembers, 1), spec: spec, fallback: -1,
+	}
 	for i, r := range spec.Routes {
 		row := route{prefix: r.Prefix}
 		for _, name := range r.Providers {

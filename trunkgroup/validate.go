@@ -81,7 +81,7 @@ func (v *validator) routePlans() {
 			v.unique(seen, plan.Name, i, path+".name", "route_plans")
 			v.plans[plan.Name] = true
 		}
-		if len(plan.Routes) == 0 {
+		if len(plan.Routes) == 0 && plan.Decision == nil && plan.Deck == nil {
 			v.faults.add(path+".routes", "the plan has no routes", `add one, like: {prefix: "*", providers: [carrier-a]}`)
 		}
 		prefixes := make(map[string]int)

@@ -14,7 +14,7 @@ import (
 // guides.
 func TestEveryKeyOfTheDocumentIsDocumented(t *testing.T) {
 	var text strings.Builder
-	for _, name := range []string{"configuration.md", "monitoring.md", "digest.md", "registration.md", "fraud.md"} {
+	for _, name := range []string{"configuration.md", "monitoring.md", "digest.md", "registration.md", "fraud.md", "quality.md", "lcr.md", "decks.md", "shaping.md", "hooks.md", "charging.md"} {
 		b, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -28,10 +28,21 @@ const (
 	admitWait = 2 * time.Second
 )
 
-// wait is a call, or an attempt, that waits for a share of a limit.
+// waitKind is what somebody waits for.
+type waitKind uint8
+
+const (
+	waitLimits waitKind = iota
+	waitRoutes
+	waitCredit
+)
+
+// wait is a call, or an attempt, that waits for a share of a limit, or a call that waits
+// for what others say of it.
 type wait struct {
 	call  *Call // nil once nobody waits any more
-	try   *try  // nil for the whole call
+	kind  waitKind
+	try   *try // nil for the whole call
 	who   caller
 	uses  []limit.Use
 	until time.Time
@@ -200,9 +211,18 @@ func (c *Call) callAdmitted(w *wait, ok bool) {
 
 // stopWaiting ends a wait of the call that nobody ended.
 func (c *Call) stopWaiting(now time.Time) {
-	if w := c.wait; w != nil && !now.Before(w.until) {
-		w.call = nil
+	w := c.wait
+	if w == nil || now.Before(w.until) {
+		return
+	}
+	w.call, c.wait = nil, nil
+	switch w.kind {
+	case waitLimits:
 		c.full(nil) // the uses belong to the other side
+	case waitRoutes:
+		c.take(&trunkgroup.RouteSet{Absent: true})
+	case waitCredit:
+		c.fail(503, causeNoDecision)
 	}
 }
 

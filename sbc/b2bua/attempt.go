@@ -1,12 +1,10 @@
 package b2bua
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/sbc/hunt"
-	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -56,27 +54,26 @@ func (c *Call) send(t *try) {
 	hop := transport.Target{
 		Transport: m.Transport, Addr: t.cand.Addr, Listener: listener, ServerName: m.ServerName,
 	}
-	host := memberHost(t.cand)
-	o := c.legOutline(hop)
-	o.uri = "sip:" + c.calledUser(m) + "@" + host + m.Transport.URIParam()
-	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(host))
+	sh := c.shape(t, hop)
+	o := c.legOutline(hop, sh.lines)
+	o.uri = sh.uri
+	id := c.legIdentity(&o, sh.from, sh.to)
 	t.callID = id.callID
 	t.keep(&o)
 	t.tx = s.sendInvite(&o, id, t)
 }
 
-// legOutline is what all INVITEs of a call share.
-func (c *Call) legOutline(hop transport.Target) outline {
+// legOutline is what all INVITEs of a call share. Lines are complete header lines that
+// cross from the caller, shaped for who is called.
+func (c *Call) legOutline(hop transport.Target, lines []byte) outline {
 	s := c.s
 	forwards := 70
 	if n := c.msg.MaxForwards(); n >= 0 {
 		forwards = n - 1
 	}
-	lines := make([]byte, 0, crossingSize(c.msg)+96)
-	lines = append(lines, allowLine...)
 	return outline{
 		method: sip.INVITE, seq: 1, token: s.newBranch(), maxForwards: forwards, hop: hop, contact: true,
-		lines:       c.appendCaller(lines, c.callerHost(hop)),
+		lines:       lines,
 		contentType: c.msg.Header(sip.ContentType), body: c.msg.Body(),
 	}
 }
@@ -90,72 +87,6 @@ func (c *Call) legIdentity(o *outline, local, remote string) identity {
 	o.callID, o.from, o.to = id.callID, local+";tag="+id.localTag, remote
 	o.sizeEstimate = 768 + len(o.lines) + len(o.body)
 	return id
-}
-
-// calledUser is the user part of the Request-URI: the number as the member's
-// group wants it; towards carriers with the parameters that the caller put
-// behind it (NUM-01).
-func (c *Call) calledUser(m *trunkgroup.Member) string {
-	if c.toAOR() {
-		return c.calledRaw
-	}
-	dialled, params := number.Split([]byte(c.calledRaw))
-	b := make([]byte, 0, len(c.called)+len(params)+8)
-	b = number.AppendFormatted(b, &m.Group.Numbering, []byte(c.called), dialled)
-	if m.Group.Role == trunkgroup.PSTNProvider && len(params) > 0 {
-		b = append(append(b, ';'), params...)
-	}
-	return string(b)
-}
-
-// callerAddress is the From of a B leg: the caller's name and number at our own
-// address. An anonymous caller stays as he is (RFC 3323 4.1).
-func (c *Call) callerAddress(hop transport.Target) string {
-	if c.ani != "" {
-		return c.overridden(c.callerHost(hop))
-	}
-	return readdress(c.msg.Header(sip.From), c.s.sentBy(hop))
-}
-
-// calledAddress is the To of a B leg: what the caller wrote, at the far end's
-// host (NUM-08).
-func (c *Call) calledAddress(host string) string {
-	return readdress(c.msg.Header(sip.To), host)
-}
-
-// readdress rewrites the host of a From or To value and drops its parameters.
-func readdress(v []byte, host string) string {
-	a, err := sip.ParseNameAddr(v)
-	if err != nil {
-		return "<sip:" + host + ">"
-	}
-	u, err := sip.ParseURI(a.URI)
-	if err != nil {
-		return withoutTag(v)
-	}
-	b := append(appendDisplay(make([]byte, 0, len(v)+len(host)+8), v, &a), '<')
-	switch {
-	case u.Scheme == "tel" || string(u.Host) == "anonymous.invalid":
-		b = append(b, a.URI...)
-	default:
-		b = append(append(b, u.Scheme...), ':')
-		if len(u.User) > 0 {
-			b = append(append(b, u.User...), '@')
-		}
-		b = append(b, host...)
-	}
-	return string(append(b, '>'))
-}
-
-// memberHost is the host part that names a member: its name when it has one.
-func memberHost(cand trunkgroup.Candidate) string {
-	if cand.Member.FQDN == "" {
-		return cand.Addr.String()
-	}
-	if cand.Member.Port == 0 {
-		return cand.Member.FQDN
-	}
-	return cand.Member.FQDN + ":" + strconv.Itoa(int(cand.Member.Port))
 }
 
 // progressed takes a provisional response of the attempt.

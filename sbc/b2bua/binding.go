@@ -81,7 +81,7 @@ func (c *Call) sendToBinding(t *try) {
 		c.do(c.seq.Undialable(c.s.now, t.index, cause))
 		return
 	}
-	o := c.legOutline(hop)
+	o := c.legOutline(hop, c.callerLines(hop))
 	o.uri, o.routes = c.bindingURI(t.cand.Member, b), b.Path
 	id := c.legIdentity(&o, c.callerAddress(hop), c.calledAddress(hostOf(b.AOR)))
 	id.routes, id.reach = o.routes, b.Reach

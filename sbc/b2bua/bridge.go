@@ -46,7 +46,9 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	}
 	c.watchHalf()
 	c.setPhase(answered)
+	c.tellAnswer()
 	c.settleAttempts()
+	c.chargeAnswered()
 	c.announce()
 	c.arm()
 }

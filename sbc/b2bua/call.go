@@ -77,6 +77,13 @@ type Call struct {
 	seat Seat        // at the callee, once it has answered
 	wait *wait
 
+	// Where it goes, before it hunts.
+	stage  stage
+	groups []*trunkgroup.Group   // by the document
+	asks   *trunkgroup.RoutePlan // whose routes others decide; nil for most
+	routes *trunkgroup.RouteSet  // what they decided
+	secure bool                  // to a sips address
+
 	// The hunt.
 	seq    *hunt.Sequence
 	cands  []trunkgroup.Candidate

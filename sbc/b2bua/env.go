@@ -18,6 +18,7 @@ type Env interface {
 	Cluster
 	Registrar
 	Limits
+	Router
 	Observer
 }
 

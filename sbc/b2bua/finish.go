@@ -145,6 +145,7 @@ func (c *Call) finish() {
 		r.Version = cdr.OwnerVersion(0)
 		defer c.s.env.CallDown(c.id)
 	}
+	c.chargeEnded(r)
 	c.s.env.Finished(r)
 	if !c.seqBegun {
 		c.s.env.Count(Event{Kind: EventReject, Reason: c.end.cause})

@@ -138,7 +138,7 @@ func (h *handing) ask(node int) {
 	hop := transport.Target{Transport: trunkgroup.Interconnect, Node: peer.Name}
 	t := &try{call: c, index: handoffAttempt, node: node}
 	h.tries = append(h.tries, t)
-	o := c.legOutline(hop)
+	o := c.legOutline(hop, c.callerLines(hop))
 	o.uri = string(c.msg.RequestURI())
 	id := c.legIdentity(&o, c.handedCaller(hop), withoutTag(c.msg.Header(sip.To)))
 	t.callID = id.callID

@@ -9,10 +9,10 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// route decides where the call goes and begins the hunt: the group, then the
-// whole try-order over this site's members, the peer site last.
+// route finds out whose call it is and where it goes, by the document, and takes it on
+// to the stages that may have to wait for others.
 func (c *Call) route(who caller) {
-	table, view := c.s.env.Routing()
+	table, _ := c.s.env.Routing()
 	if table == nil {
 		c.fail(503, causeNoConfig)
 		return
@@ -28,8 +28,7 @@ func (c *Call) route(who caller) {
 	c.calledRaw = string(uri.User)
 	c.callerRaw = callerNumber(c.msg)
 	c.ani = who.ani
-	groups := c.decide(table, who, uri)
-	if groups == nil {
+	if !c.decide(table, who, uri) {
 		return
 	}
 	if c.test && c.emergency() { // nobody tries out whether help comes
@@ -39,10 +38,20 @@ func (c *Call) route(who caller) {
 	if !c.screened(&who) || !c.admitted(who) {
 		return
 	}
-	course := trunkgroup.Course{Table: table, View: view, Site: c.s.cfg.Site, Groups: groups, Secure: uri.Scheme == "sips", Planner: &c.s.planner}
-	c.plan(&course)
+	c.secure = uri.Scheme == "sips"
 	c.s.env.Count(Event{Kind: EventCallStarted, Group: c.customer, Direction: c.dir.String()})
 	c.seqBegun = true
+	c.proceed()
+}
+
+// hunt tries what the call was routed to, one after the other, by the table and the
+// view of now.
+func (c *Call) hunt() {
+	table, view := c.s.env.Routing()
+	course := trunkgroup.Course{
+		Table: table, View: view, Site: c.s.cfg.Site, Groups: c.groups, Routes: c.routes, Secure: c.secure, Planner: &c.s.planner,
+	}
+	c.plan(&course)
 	c.seq = hunt.New(c.huntConfig(&course), c.times.start)
 	c.do(c.seq.Start(c.s.now))
 }
@@ -75,9 +84,9 @@ func HuntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunk
 	return cfg
 }
 
-// decide says where the call goes, and gives it its final response when there
-// is no group to try.
-func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) []*trunkgroup.Group {
+// decide says where the call goes by the document, or whom to ask. It gives the call its
+// final response, and reports false, when there is neither.
+func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) bool {
 	var d trunkgroup.Decision
 	if c.token.yes {
 		d = table.RouteHandedOver(c.token.Group, c.token.Direction, c.token.Called, uri.User, number.Policy())
@@ -92,10 +101,12 @@ func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) []*trunk
 			Reason: "peer", Result: "received",
 		})
 	}
-	if d.Groups == nil {
+	c.groups, c.asks = d.Groups, d.Plan
+	if d.Groups == nil && d.Plan == nil {
 		c.fail(d.Code, d.Cause)
+		return false
 	}
-	return d.Groups
+	return true
 }
 
 // callerNumber is the number in the caller's From, for the record.

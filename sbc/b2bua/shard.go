@@ -57,6 +57,7 @@ type Shard struct {
 	available  availability
 	planner    trunkgroup.Planner // of one call after the other
 	keyed      keyed              // what distributions hash of it
+	query      RouteQuery         // of the call that asks for routes
 	hot        any                // what is being worked on: a *Call, a responder or a timed
 }
 

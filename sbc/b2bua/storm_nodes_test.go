@@ -1,6 +1,10 @@
 package b2bua
 
-import "time"
+import (
+	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
+)
 
 // away makes every other node see that this one has gone, a second after it
 // went, and back that it is there again.
@@ -57,4 +61,9 @@ func (w *storm) revive(n *stormNode) {
 	n.started, n.ended = 0, 0
 	clear(n.up)
 	w.back(n)
+}
+
+// Decide implements Env: nobody decides for these calls.
+func (n *stormNode) Decide(uint64, *RouteQuery) *trunkgroup.RouteSet {
+	return &trunkgroup.RouteSet{Absent: true}
 }

@@ -55,6 +55,9 @@ type world struct {
 	blame    []string
 	seats    *sessions.Table
 	limits   *limit.Set
+	// routes decides; nil: nobody does. What it returns nil for waits in queries.
+	routes   func(q *RouteQuery) *trunkgroup.RouteSet
+	queries  []uint64
 	queue    *limit.Queue
 	asked    []asked // REGISTERs that wait
 	registry *registry.Registry
@@ -142,6 +145,17 @@ func document() *trunkgroup.Document {
 }
 
 // Env.
+
+func (w *world) Decide(ref uint64, q *RouteQuery) *trunkgroup.RouteSet {
+	if w.routes == nil {
+		return &trunkgroup.RouteSet{Absent: true}
+	}
+	set := w.routes(q)
+	if set == nil {
+		w.queries = append(w.queries, ref)
+	}
+	return set
+}
 
 func (w *world) Send(t transport.Target, b []byte, ref uint64) {
 	if m, _ := sip.Parse(bytes.Clone(b)); w.trap != nil && w.trap(m) {
