@@ -3,6 +3,7 @@ package cdr
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"net/netip"
 	"time"
 )
@@ -56,6 +57,19 @@ const (
 	fieldAuthUser
 	fieldUserAgent
 	fieldAttempt // once per attempt, in order
+	fieldCarrierID
+	fieldRouteSource
+	fieldRate // the eight octets of the number, big end first; absent = no rate
+	fieldCurrency
+	fieldBillingIncrement
+	fieldMinDuration
+	fieldFurther // once per field, in order
+)
+
+// Numbers of the fields of a further field.
+const (
+	furtherName = iota + 1
+	furtherValue
 )
 
 // Numbers of the fields of an attempt.
@@ -70,6 +84,7 @@ const (
 	attemptElapsed
 	attemptEgressCallID
 	attemptAddress
+	attemptCarrierID
 )
 
 const (
@@ -89,8 +104,8 @@ type text struct {
 	value *string
 }
 
-func (r *Record) texts() [27]text {
-	return [27]text{
+func (r *Record) texts() [30]text {
+	return [30]text{
 		{fieldCallID, &r.CallID},
 		{fieldKind, (*string)(&r.Kind)},
 		{fieldClosedBy, &r.ClosedBy},
@@ -118,6 +133,9 @@ func (r *Record) texts() [27]text {
 		{fieldTransport, &r.Transport},
 		{fieldAuthUser, &r.AuthUser},
 		{fieldUserAgent, &r.UserAgent},
+		{fieldCarrierID, &r.CarrierID},
+		{fieldRouteSource, &r.RouteSource},
+		{fieldCurrency, &r.Currency},
 	}
 }
 
@@ -155,6 +173,22 @@ func (r *Record) AppendBinary(dst []byte) []byte {
 	for i := range r.Attempts {
 		dst = appendField(dst, fieldAttempt, r.Attempts[i].appendBinary(scratch[:0]))
 	}
+	return r.appendPrice(dst)
+}
+
+// appendPrice appends what the route that won says of the call.
+func (r *Record) appendPrice(dst []byte) []byte {
+	if r.Rated {
+		var b [8]byte
+		dst = appendField(dst, fieldRate, binary.BigEndian.AppendUint64(b[:0], math.Float64bits(r.Rate)))
+	}
+	dst = appendNumber(dst, fieldBillingIncrement, uint64(r.BillingIncrement))
+	dst = appendNumber(dst, fieldMinDuration, uint64(r.MinDuration))
+	var scratch [256]byte
+	for _, f := range r.Fields {
+		b := appendField(scratch[:0], furtherName, f.Name)
+		dst = appendField(dst, fieldFurther, appendField(b, furtherValue, f.Value))
+	}
 	return dst
 }
 
@@ -169,6 +203,7 @@ func (a *Attempt) appendBinary(dst []byte) []byte {
 		{attemptCause, a.Cause},
 		{attemptEgressCallID, a.EgressCallID},
 		{attemptAddress, a.Address},
+		{attemptCarrierID, a.CarrierID},
 	} {
 		if t.value != "" {
 			dst = appendField(dst, t.field, t.value)

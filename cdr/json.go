@@ -31,6 +31,7 @@ func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
 	r.appendTimes(&w)
 	r.appendEnd(&w)
 	r.appendAttempts(&w)
+	r.appendRoute(&w)
 	if r.Test {
 		w.boolean("test", true)
 	}
@@ -120,6 +121,7 @@ func (a *Attempt) append(w *writer) {
 	w.integer("elapsed_ms", a.Elapsed.Milliseconds())
 	w.optional("egress_call_id", a.EgressCallID)
 	w.optional("address", a.Address)
+	w.optional("carrier_id", a.CarrierID)
 }
 
 // writer appends the members of one JSON object.

@@ -63,8 +63,39 @@ func (r *Record) parseField(field uint64, v []byte) error {
 			return err
 		}
 		r.Attempts = append(r.Attempts, a)
+	default:
+		return r.parsePrice(field, v)
 	}
 	return f.err
+}
+
+func (r *Record) parsePrice(field uint64, v []byte) error {
+	f := value{v, nil}
+	switch field {
+	case fieldRate:
+		r.Rate, r.Rated = f.float(), true
+	case fieldBillingIncrement:
+		r.BillingIncrement = f.seconds()
+	case fieldMinDuration:
+		r.MinDuration = f.seconds()
+	case fieldFurther:
+		var further Field
+		if err := eachField(v, further.parseField); err != nil {
+			return err
+		}
+		r.Fields = append(r.Fields, further)
+	}
+	return f.err
+}
+
+func (f *Field) parseField(field uint64, v []byte) error {
+	switch field {
+	case furtherName:
+		f.Name = string(v)
+	case furtherValue:
+		f.Value = string(v)
+	}
+	return nil
 }
 
 func (a *Attempt) parseField(field uint64, v []byte) error {
@@ -91,6 +122,8 @@ func (a *Attempt) parseField(field uint64, v []byte) error {
 		a.EgressCallID = string(v)
 	case attemptAddress:
 		a.Address = string(v)
+	case attemptCarrierID:
+		a.CarrierID = string(v)
 	}
 	return f.err
 }
@@ -132,6 +165,29 @@ func (v *value) number() int {
 }
 
 func (v *value) duration() time.Duration { return time.Duration(v.number()) * time.Millisecond }
+
+func (v *value) seconds() uint32 {
+	n, size := binary.Uvarint(v.b)
+	if size <= 0 || n > math.MaxUint32 {
+		v.err = ErrBinary
+		return 0
+	}
+	return uint32(n)
+}
+
+// float reads a number that is one: what is infinite, or none, prices nothing.
+func (v *value) float() float64 {
+	if len(v.b) != 8 {
+		v.err = ErrBinary
+		return 0
+	}
+	n := math.Float64frombits(binary.BigEndian.Uint64(v.b))
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		v.err = ErrBinary
+		return 0
+	}
+	return n
+}
 
 func (v *value) instant() time.Time {
 	ms, size := binary.Varint(v.b)

@@ -16,6 +16,7 @@ type Kind string
 const (
 	KindCall    Kind = "call"    // the call, by its origin node
 	KindHandoff Kind = "handoff" // the part of a peer site; never rated
+	KindInterim Kind = "interim" // a call that is still up, by its origin node; never rated
 )
 
 // Direction says which way a call went.

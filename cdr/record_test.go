@@ -27,9 +27,11 @@ func full() Record {
 		SIPCode: 200, SIPReason: "OK", HangupCause: CauseCleared, HangupQ850: 16, HangupParty: Callee,
 		Source: netip.MustParseAddrPort("[::ffff:192.0.2.10]:5060"), Transport: "udp", AuthUser: "acme", UserAgent: "PBX/1",
 		Attempts: []Attempt{
-			{N: 1, Group: "acme-in", Member: "acme-dal-1", Site: "dallas", Code: 503, Cause: "down"},
-			{N: 2, Group: "acme-in", Member: "acme-ash-1", Site: "ashburn", Dialed: true, Progress: true, Code: 200, Elapsed: 1500 * time.Millisecond, EgressCallID: "t-1-xyz", Address: "198.51.100.7:5060"},
+			{N: 1, Group: "acme-in", Member: "acme-dal-1", Site: "dallas", Code: 503, Cause: "down", CarrierID: "carrier-a"},
+			{N: 2, Group: "acme-in", Member: "acme-ash-1", Site: "ashburn", Dialed: true, Progress: true, Code: 200, Elapsed: 1500 * time.Millisecond, EgressCallID: "t-1-xyz", Address: "198.51.100.7:5060", CarrierID: "carrier-b"},
 		},
+		CarrierID: "carrier-b", RouteSource: "lcr", Rate: 0.0042, Rated: true, Currency: "USD", BillingIncrement: 6, MinDuration: 30,
+		Fields: []Field{{"product", "gold"}, {"deal", "d-\"17\""}},
 	}
 }
 
@@ -41,8 +43,11 @@ const fullJSON = `{"schema_version":1,"call_id":"01HQ2M3N4P5Q6R7S8T9V0W1X2Y","ki
 	`"start_time":"2026-03-02T05:59:58.123Z","progress_time":"2026-03-02T05:59:59.323Z","answer_time":"2026-03-02T06:00:02.123Z","end_time":"2026-03-02T06:01:02.124Z",` +
 	`"duration":65,"duration_ms":64001,"billsec":61,"billsec_ms":60001,"pdd_ms":1200,` +
 	`"sip_code":200,"sip_reason":"OK","hangup_cause":"NORMAL_CLEARING","hangup_cause_q850":16,"hangup_party":"callee",` +
-	`"attempts":[{"n":1,"group":"acme-in","member":"acme-dal-1","site":"dallas","dialed":false,"progress":false,"code":503,"cause":"down","elapsed_ms":0},` +
-	`{"n":2,"group":"acme-in","member":"acme-ash-1","site":"ashburn","dialed":true,"progress":true,"code":200,"elapsed_ms":1500,"egress_call_id":"t-1-xyz","address":"198.51.100.7:5060"}]}`
+	`"attempts":[{"n":1,"group":"acme-in","member":"acme-dal-1","site":"dallas","dialed":false,"progress":false,"code":503,"cause":"down","elapsed_ms":0,"carrier_id":"carrier-a"},` +
+	`{"n":2,"group":"acme-in","member":"acme-ash-1","site":"ashburn","dialed":true,"progress":true,"code":200,"elapsed_ms":1500,"egress_call_id":"t-1-xyz","address":"198.51.100.7:5060","carrier_id":"carrier-b"}],` +
+	`"carrier_id":"carrier-b","route_source":"lcr","rate":0.0042,"currency":"USD","billing_increment":6,"min_duration":30,"billed_seconds":66,"cost":0.00462,` +
+	`"lcr_attempts":[{"carrier_id":"carrier-a","status":503,"elapsed_ms":0,"dialed":false}],` +
+	`"fields":{"product":"gold","deal":"d-\"17\""}}`
 
 func TestDEC24_AppendJSON(t *testing.T) {
 	r := full()
