@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools clean
+.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs clean
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -10,6 +10,7 @@ GOFUMPT  := bin/gofumpt
 VULN     := bin/govulncheck
 STAGE    := tools/stage
 TESTSUM  := bin/testsum
+OCS      := bin/cgr-engine
 FUZZTIME ?= 10s
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
@@ -39,7 +40,7 @@ SIMS      = $$(grep -rl --include='*_test.go' 'testing.Short()' . | xargs -n1 di
 sim: $(TESTSUM) ## the long simulations in virtual time
 	@$(STAGE) sim 5 $(TESTSUM) $(SIMS)
 
-e2e: $(TESTSUM) packages ## real peers in network namespaces; needs root
+e2e: $(TESTSUM) $(OCS) packages ## real peers in network namespaces; needs root
 	@$(STAGE) e2e 22 $(TESTSUM) -tags e2e -timeout 22m -count 1 ./e2e/...
 
 bench: packages ## the measurements of docs/performance.md, beside Kamailio
@@ -89,6 +90,8 @@ generate: ## regenerate what is generated
 
 tools: $(LINT) $(GOFUMPT) $(VULN) $(TESTSUM) ## build the pinned tools
 
+ocs: $(OCS) ## CGRateS, the charging system of the end-to-end tests, at the version of tools/ocs/go.mod
+
 packages: ## the packages of Debian and npm that the end-to-end tests use, installed when missing
 	@tools/install-packages
 
@@ -103,6 +106,9 @@ $(GOFUMPT): tools/go.mod
 
 $(VULN): tools/go.mod
 	@go build -C tools -o ../$@ golang.org/x/vuln/cmd/govulncheck
+
+$(OCS): tools/ocs/go.mod tools/ocs/aringo/aringo.go tools/ocs/kamevapi/kamevapi.go
+	@go build -C tools/ocs -o ../../$@ github.com/cgrates/cgrates/cmd/cgr-engine
 
 clean: ## remove what the other targets made
 	rm -rf bin out

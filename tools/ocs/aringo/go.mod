@@ -1,0 +1,3 @@
+module github.com/cgrates/aringo
+
+go 1.26.0

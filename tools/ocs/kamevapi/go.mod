@@ -1,0 +1,3 @@
+module github.com/cgrates/kamevapi
+
+go 1.26.0
