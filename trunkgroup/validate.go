@@ -88,6 +88,8 @@ func (v *validator) routePlans() {
 		for j := range plan.Routes {
 			v.route(&plan.Routes[j], j, path+".routes", prefixes)
 		}
+		v.decided(path, plan)
+		v.deck(path+".deck", plan)
 	}
 }
 
@@ -109,13 +111,7 @@ func (v *validator) route(r *RouteSpec, j int, routes string, prefixes map[strin
 	seen := make(map[string]int)
 	for k, name := range r.Providers {
 		at := index(path+".providers", k)
-		role, ok := v.providers[name]
-		switch {
-		case !ok:
-			v.faults.addf(at, v.look.suggest(name, v.providerNames, "name a group of role pstn-provider"), "there is no trunk group %q", name)
-		case role != PSTNProvider:
-			v.faults.addf(at, "name a group of role pstn-provider", "trunk group %q has role %q", name, role)
-		default:
+		if v.provider(at, name) {
 			v.unique(seen, name, k, at, path+".providers")
 		}
 	}
