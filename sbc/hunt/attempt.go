@@ -61,6 +61,9 @@ type Attempt struct {
 	Elapsed time.Duration
 	// Site, Group and Member name a target of the peer's; empty in our own.
 	Site, Group, Member string
+	// Route is, of an attempt of the peer's, the place of its route among those that went with the
+	// hand-off, from 1; 0 when there were none.
+	Route uint16
 }
 
 // Failed reports whether the attempt belongs on the list of failed attempts (S-047): it ended, and not

@@ -27,7 +27,7 @@ var ErrAttempts = errors.New("malformed list of attempts")
 //	1;exhausted,ashburn;acme-in;pbx-3;503;dpf;118;,ashburn;acme-in;pbx-4;408;d;4000;no_response
 //
 // that is site, group, member, code, flags (d dialled, p progress, f final received), milliseconds and
-// cause; of an attempt of a fork also its number. Further fields are for later versions and are skipped.
+// cause; of an attempt of a fork also its number, and of one by a route its place. Further fields are for later versions and are skipped.
 func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 	last := "1;exhausted"
 	if definitive {
@@ -52,8 +52,11 @@ func AppendAttempts(dst []byte, attempts []Attempt, definitive bool) []byte {
 		dst = append(dst, ';')
 		dst = append(strconv.AppendInt(dst, a.Elapsed.Milliseconds(), 10), ';')
 		dst = percent.Append(dst, a.Cause)
-		if a.Fork != 0 {
+		if a.Fork != 0 || a.Route != 0 {
 			dst = strconv.AppendUint(append(dst, ';'), uint64(a.Fork), 10)
+		}
+		if a.Route != 0 {
+			dst = strconv.AppendUint(append(dst, ';'), uint64(a.Route), 10)
 		}
 	}
 	return dst
@@ -112,10 +115,18 @@ func parseAttempt(element string) (a Attempt, err error) {
 		return a, ErrAttempts
 	}
 	a.Elapsed = time.Duration(ms) * time.Millisecond
-	if len(fields) > 7 {
-		if fork, err := strconv.ParseUint(fields[7], 10, 16); err == nil { // else it is of a later version
-			a.Fork = uint16(fork)
-		}
-	}
+	a.Fork, a.Route = optional(fields, 7), optional(fields, 8)
 	return a, nil
+}
+
+// optional reads a field that not every version writes; what cannot be read is of a later one.
+func optional(fields []string, at int) uint16 {
+	if at >= len(fields) {
+		return 0
+	}
+	n, err := strconv.ParseUint(fields[at], 10, 16)
+	if err != nil {
+		return 0
+	}
+	return uint16(n)
 }

@@ -14,10 +14,13 @@ func TestDEC06_AttemptsCross(t *testing.T) {
 	attempts := []Attempt{
 		{Site: "ashburn", Group: "acme-in", Member: "pbx-3", Code: 503, Dialed: true, Progress: true, Final: true, Elapsed: 118 * time.Millisecond},
 		{Site: "ashburn", Group: "acme-in", Member: "pbx-4", Code: 408, Dialed: true, Elapsed: 4 * time.Second, Cause: CauseNoResponse},
+		{Site: "ashburn", Group: "carrier-b", Member: "b1", Code: 503, Dialed: true, Fork: 2},
+		{Site: "ashburn", Group: "carrier-c", Member: "c1", Code: 503, Dialed: true, Route: 3},
 		{Site: "ashburn", Group: "acme, \"in\"; x", Member: "a%b\r\nEvil: 1", Code: 503, Cause: "down"},
 	}
 	text := AppendAttempts(nil, attempts, false)
 	want := "1;exhausted,ashburn;acme-in;pbx-3;503;dpf;118;,ashburn;acme-in;pbx-4;408;d;4000;no_response," +
+		"ashburn;carrier-b;b1;503;d;0;;2,ashburn;carrier-c;c1;503;d;0;;0;3," +
 		"ashburn;acme%2C%20%22in%22%3B%20x;a%25b%0D%0AEvil:%201;503;;0;down"
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)

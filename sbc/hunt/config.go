@@ -33,6 +33,9 @@ type Target struct {
 	BTimer time.Duration
 	// Progress waits for 101 to 199; 0 means the sequence's Ring, or DefaultProgress without one.
 	Progress time.Duration
+	// AdvanceOn are the finals that lead from this target to the next one; nil means those of its group
+	// (S-036). The group's NeverAdvance is stronger.
+	AdvanceOn *trunkgroup.CauseSet
 	// Group is the index in Config.Groups of whose rules it follows. Within is the index of the group
 	// in whose place that group stands, whose bounds hold too; the same index for most.
 	Group, Within int

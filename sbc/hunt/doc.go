@@ -11,6 +11,8 @@
 //	Undialable
 //	HandoffProvisional,  the same for the peer site
 //	HandoffDone
+//	Retarget, Again      other targets in the place of those that have not had their turn; another list
+//	                     in the place of one that has failed (S-045)
 //	Cancel, Stop         the caller gave up; the call ends for a reason of its own
 //	Unsent               no INVITE of an attempt that was given up had left
 //	Expire, Deadline     the clock

@@ -117,7 +117,7 @@ func (s *Sequence) expireAttempt(now time.Time, at int) (*Attempt, verdict) {
 	switch {
 	case progress && !t.RerouteAfterProgress: // S-063: the rest is not tried
 		return a, rangOut
-	case s.cfg.group(t).advances(408): // S-031, S-061, S-067
+	case s.cfg.advances(t, 408): // S-031, S-061, S-067
 		return a, goesOn
 	}
 	return a, endsList

@@ -26,16 +26,20 @@ type Group struct {
 	Parallel bool
 }
 
-// advances reports whether a final of this code, or a silence recorded under it, leads to the next
-// target.
-func (g *Group) advances(code int) bool {
+// advances reports whether a final of this code, or a silence recorded under it, leads from a target to
+// the next one: by what the target says, else its group, else the default (S-036).
+func (c *Config) advances(t *Target, code int) bool {
+	g, causes := c.group(t), t.AdvanceOn
+	if causes == nil || causes.Empty() {
+		causes = &g.AdvanceOn
+	}
 	switch {
-	case code >= 600, g.NeverAdvance.Has(code):
+	case code >= 600, g.NeverAdvance.Has(code): // C7: a 6xx on a list has no effect
 		return false
-	case g.AdvanceOn.Empty():
+	case causes.Empty():
 		return code == 408 || code == 500 || code == 502 || code == 503 || code == 504
 	}
-	return g.AdvanceOn.Has(code)
+	return causes.Has(code)
 }
 
 // tally is what one group has used of its bounds.

@@ -32,8 +32,9 @@ func (s *Sequence) mayHandOff(now time.Time) bool {
 	if !s.cfg.Handoff || s.handed || s.barred || s.budget(now) <= 0 {
 		return false
 	}
-	if i := decides(s.attempts, false); i >= 0 {
-		last := &s.attempts[i]
+	list := s.attempts[s.from:]
+	if i := decides(list, false); i >= 0 {
+		last := &list[i]
 		return !last.silent() || !last.Progress
 	}
 	return true

@@ -112,9 +112,10 @@ func (s *Sequence) conclude(now time.Time) {
 
 // judge says what a final failure means.
 func (s *Sequence) judge(a *Attempt) verdict {
-	g := s.cfg.group(&s.cfg.Targets[a.Target])
+	t := &s.cfg.Targets[a.Target]
+	g := s.cfg.group(t)
 	switch {
-	case g.advances(a.Code):
+	case s.cfg.advances(t, a.Code):
 		return goesOn
 	case a.Code < 600 && s.cfg.HandoffOn.Has(a.Code) && !g.NeverAdvance.Has(a.Code):
 		// DEC-04: handoff_on is independent of advance_on.

@@ -43,6 +43,7 @@ type Sequence struct {
 	live     []leg   // attempts in flight: at most one, but for a fork
 	tallies  []tally // by index in Config.Groups; nil when none has bounds
 	next     int     // next target
+	from     int     // first attempt of the list in force, see Again
 	peerList bool    // the peer's attempts are on the list
 	state    State
 	worst    verdict // of the attempts that have ended since the list last went on
@@ -187,7 +188,10 @@ func (s *Sequence) finish(definitive bool) {
 	if s.accepted {
 		exhausted = s.cfg.Exhausted
 	}
-	f := FinalResponse(s.attempts, definitive, exhausted)
+	f := FinalResponse(s.attempts[s.from:], definitive, exhausted)
+	if f.Attempt >= 0 {
+		f.Attempt += s.from
+	}
 	a := Action{Kind: Fail, Attempt: -1, Target: -1, Code: f.Code, Cause: f.Cause, Definitive: f.Definitive}
 	if f.AsIs {
 		a.Kind, a.Attempt, a.Target = Forward, f.Attempt, s.attempts[f.Attempt].Target
