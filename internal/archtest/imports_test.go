@@ -14,6 +14,7 @@ var rooms = []struct {
 	because string
 }{
 	{"trunkgroup/yamldoc", []string{"trunkgroup"}, "reading YAML is an adapter of the domain and knows nothing else"},
+	{"trunkgroup/policy", []string{"trunkgroup/policy"}, "what a rule says is a function of what it is given: it knows no table and no call of ours"},
 	{"trunkgroup", []string{"trunkgroup"}, "the domain is the innermost room: what imports it must be able to change without it"},
 	{"importer/tree", []string{"importer/tree"}, "reading foreign YAML is an adapter and knows nothing of what it means"},
 	{"importer", []string{"importer", "trunkgroup"}, "converting what others wrote is a pure function of texts, and makes documents only"},
@@ -73,6 +74,7 @@ var fences = []struct {
 	{"github.com/prometheus", []string{"monitor"}, true, "the other rooms report through small interfaces that monitor's metrics implement"},
 	{"go.yaml.in/yaml", []string{"trunkgroup/yamldoc", "importer/tree"}, true, "the cluster document has one strict reader that keeps line numbers; importer/tree reads what others wrote"},
 	{"gopkg.in/yaml", nil, false, "go.yaml.in/yaml/v3 in trunkgroup/yamldoc is the one YAML reader"},
+	{"github.com/expr-lang/expr", []string{"trunkgroup/policy"}, false, "expressions are compiled and bounded in one place"},
 	{"github.com/google/nftables", []string{"internal/nftset"}, false, "the kernel's packet filter is reached in one place, that may fail"},
 	{"github.com/coder/websocket", []string{"sbc/transport"}, true, "a WebSocket is one more stream of sbc/transport, with its caps and deadlines"},
 	{"github.com/miekg/dns", []string{"sbc/dns", "monitor", "internal/app"}, true, "names are resolved in the background, never on the call path"},

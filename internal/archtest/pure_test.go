@@ -59,11 +59,17 @@ var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Ti
 
 // thirdParty lists the libraries that pure packages may use: none of them does I/O.
 var thirdParty = map[string][]string{
-	"github.com/gaissmai/bart":       {"trunkgroup", "sbc/guard"},
-	"github.com/cespare/xxhash/v2":   {"trunkgroup", "sbc/b2bua", "sbc/registrar", "monitor/closing"},
-	"github.com/icholy/digest":       {"sbc/auth"},
-	"github.com/oklog/ulid/v2":       {"sbc/b2bua"},
-	"golang.org/x/text/unicode/norm": {"sbc/number"},
+	"github.com/gaissmai/bart":     {"trunkgroup", "sbc/guard"},
+	"github.com/cespare/xxhash/v2": {"trunkgroup", "sbc/b2bua", "sbc/registrar", "monitor/closing"},
+	"github.com/icholy/digest":     {"sbc/auth"},
+	// Expressions: a parser, a checker and a machine, all of them functions of their arguments.
+	"github.com/expr-lang/expr":        {"trunkgroup/policy"},
+	"github.com/expr-lang/expr/ast":    {"trunkgroup/policy"},
+	"github.com/expr-lang/expr/file":   {"trunkgroup/policy"},
+	"github.com/expr-lang/expr/parser": {"trunkgroup/policy"},
+	"github.com/expr-lang/expr/vm":     {"trunkgroup/policy"},
+	"github.com/oklog/ulid/v2":         {"sbc/b2bua"},
+	"golang.org/x/text/unicode/norm":   {"sbc/number"},
 }
 
 func isPure(f *file) bool {
