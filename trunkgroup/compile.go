@@ -52,6 +52,7 @@ func Compile(d *Document, v Version) (*Table, error) {
 	t.nest(d)
 	t.domains = t.aorDomains()
 	t.addRoutePlans(d)
+	t.addNumberPolicies(d)
 	t.addCustomers(d)
 	sources := make(map[sourceTuple]SourceMatch)
 	for i := range d.TrunkGroups {

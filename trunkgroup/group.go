@@ -37,6 +37,12 @@ type Group struct {
 	ACL            *ACL     // nil admits everybody
 	Fraud          *Fraud   // of the customer; nil when nothing is bounded
 	Quality        *Quality // nil demands nothing
+	// Writing is how the carrier wants to see numbers, where a route does not say; nil for
+	// Numbering.Format alone.
+	Writing *WritingPolicy
+	// Unasserted: it stands outside of the trust domain, and nobody's identity is asserted
+	// there (S-084).
+	Unasserted bool
 
 	sites map[string]*siteMembers
 	plan  *RoutePlan

@@ -23,6 +23,7 @@ type Table struct {
 	providers   []*Group
 	reached     []*Group // origination-customer groups with numbers
 	customers   []*Customer
+	policies    map[string]*WritingPolicy // by name
 	dno         *NumberIndex
 }
 

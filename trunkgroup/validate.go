@@ -24,6 +24,7 @@ func (d *Document) Validate() Faults {
 	v.customers()
 	v.dno()
 	v.groups()
+	v.numberPolicies()
 	v.numbers()
 	v.expressions()
 	v.sources()

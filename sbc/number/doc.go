@@ -6,5 +6,8 @@
 // for the caller, never a guess. Short numbers that the policy preserves (911)
 // pass as they are.
 //
+// Towards carriers a named policy says how numbers look at each place of an INVITE: see
+// AppendWritten.
+//
 // The package is pure and does not allocate when the caller's slice has room.
 package number

@@ -71,14 +71,7 @@ func AppendE164(dst []byte, policy *trunkgroup.Numbering, user []byte) ([]byte, 
 	return appendLocal(dst, policy, number)
 }
 
-func preserved(p *trunkgroup.Numbering, number []byte) bool {
-	for i := range p.Preserve {
-		if p.Preserve[i].Matches(number) {
-			return true
-		}
-	}
-	return false
-}
+func preserved(p *trunkgroup.Numbering, number []byte) bool { return matches(p.Preserve, number) }
 
 // stripPrefix takes off the longest tech prefix that fits, and then a leading #.
 func stripPrefix(number []byte, prefixes []string) []byte {
