@@ -11,7 +11,7 @@ type Config struct {
 	// Path is the current file. Its directory must exist.
 	Path string
 	// MaxSize is the size in bytes after which the file is put aside: calls.jsonl becomes calls-<UTC time>-<number>.jsonl. Default 100 MB.
-	// Files put aside are never removed: what to keep how long is the operator's decision.
+	// Files put aside are removed by Prune alone.
 	MaxSize int64
 	// Backlog is how many accepted records may wait for the disk. Default 1,000,000 (some hundreds of MB).
 	Backlog int
@@ -62,4 +62,5 @@ type Stats struct {
 	Bytes    uint64    // written
 	Failing  bool      // the last try failed
 	Since    time.Time // since when it fails
+	Reason   string    // why it fails
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // line is a record that is its own text.
@@ -78,6 +80,45 @@ func (m *memFS) exists(path string) bool {
 
 func (m *memFS) syncDir(string) error { return nil }
 
+func (m *memFS) read(path string) (file, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.files[path]; f != nil {
+		return f, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m *memFS) asides(path string) (list []string, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.files {
+		if isAside(path, name) {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+func (m *memFS) changed(path string) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.files[path].at, nil
+}
+
+func (m *memFS) remove(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.files, path)
+	return nil
+}
+
+// seq is what a line begins with.
+var seq = regexp.MustCompile(`(?m)^\{"seq":(\d+),`)
+
+// plain takes the numbers off lines.
+func plain(text string) string { return seq.ReplaceAllString(text, "{") }
+
 // lines returns the lines of all files, those put aside first, and fails when a file does not end at a line break.
 func (m *memFS) lines(t *testing.T) []string {
 	t.Helper()
@@ -94,7 +135,7 @@ func (m *memFS) lines(t *testing.T) []string {
 		return strings.Compare(a, b)
 	})
 	for _, name := range names {
-		text := string(m.files[name].data)
+		text := plain(string(m.files[name].data))
 		if text == "" {
 			continue
 		}
@@ -109,12 +150,13 @@ func (m *memFS) lines(t *testing.T) []string {
 type memFile struct {
 	fs   *memFS
 	data []byte
+	at   time.Time
 }
 
 func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
-	n := copy(p, f.data[off:])
+	n := copy(p, f.data[min(off, int64(len(f.data))):])
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -133,6 +175,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 		f.data = append(f.data, make([]byte, grow)...)
 	}
 	copy(f.data[off:], p)
+	f.at = time.Now()
 	return len(p), err
 }
 

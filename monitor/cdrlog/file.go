@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,13 @@ type filesystem interface {
 	rename(from, to string) error
 	exists(path string) bool
 	syncDir(path string) error
+	// read opens a file that is there, to read it.
+	read(path string) (file, error)
+	// asides returns the paths of the files that were put aside.
+	asides(path string) ([]string, error)
+	// changed is when a file was last written to.
+	changed(path string) (time.Time, error)
+	remove(path string) error
 }
 
 // file is the part of os.File that the log uses.
@@ -48,6 +57,38 @@ func (osFS) open(path string) (file, error) {
 	}
 	return osFile{f}, nil
 }
+
+func (osFS) read(path string) (file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) asides(path string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		if name := filepath.Join(filepath.Dir(path), e.Name()); isAside(path, name) {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+func (osFS) changed(path string) (time.Time, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}
+
+func (osFS) remove(path string) error { return os.Remove(path) }
 
 func (osFS) rename(from, to string) error { return os.Rename(from, to) }
 
@@ -146,9 +187,8 @@ func (o *out) rotate(now time.Time) error {
 	if err := o.finish(); err != nil {
 		return err
 	}
-	ext := filepath.Ext(o.cfg.Path)
-	base := o.cfg.Path[:len(o.cfg.Path)-len(ext)]
-	stamp := now.UTC().Format("20060102T150405Z")
+	base, ext := split(o.cfg.Path)
+	stamp := now.UTC().Format(asideStamp)
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s-%s-%d%s", base, stamp, n, ext)
 		if o.cfg.fs.exists(aside) {
@@ -159,4 +199,28 @@ func (o *out) rotate(now time.Time) error {
 		}
 		return errors.Join(o.f.Close(), o.cfg.fs.syncDir(o.cfg.Path))
 	}
+}
+
+// asideStamp is how the name of a file that was put aside has the time.
+const asideStamp = "20060102T150405Z"
+
+// split splits a path before its extension.
+func split(path string) (base, ext string) {
+	ext = filepath.Ext(path)
+	return path[:len(path)-len(ext)], ext
+}
+
+// isAside reports whether a name is one that rotate gives: the path, a time, a number.
+func isAside(path, name string) bool {
+	base, ext := split(path)
+	middle, ok := strings.CutPrefix(name, base+"-")
+	if !ok || !strings.HasSuffix(middle, ext) {
+		return false
+	}
+	stamp, number, ok := strings.Cut(strings.TrimSuffix(middle, ext), "-")
+	if _, err := strconv.ParseUint(number, 10, 32); !ok || err != nil {
+		return false
+	}
+	_, err := time.Parse(asideStamp, stamp)
+	return err == nil
 }

@@ -25,6 +25,13 @@ type Log struct {
 
 	failingSince atomic.Int64 // Unix milliseconds, 0 = works
 	left         atomic.Int64 // records that Stop gave up
+
+	through atomic.Uint64          // the highest number that is on disk
+	why     atomic.Pointer[string] // the last error
+
+	mu       sync.Mutex
+	watchers []chan<- struct{}
+	heads    map[string]uint64 // the first number in each file that was put aside
 }
 
 // Open opens the file, repairs its end and starts the writer.
@@ -45,6 +52,9 @@ func Open(cfg Config) (*Log, error) {
 	}
 	o.cfg = &l.cfg
 	w := &writer{log: l, out: o}
+	if err := w.resume(); err != nil {
+		return nil, fmt.Errorf("cdrlog: %w", err)
+	}
 	go w.run()
 	return l, nil
 }
@@ -78,6 +88,9 @@ func (l *Log) Stats() Stats {
 	}
 	if ms := l.failingSince.Load(); ms != 0 {
 		s.Failing, s.Since = true, time.UnixMilli(ms)
+		if why := l.why.Load(); why != nil {
+			s.Reason = *why
+		}
 	}
 	return s
 }

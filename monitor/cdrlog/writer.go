@@ -2,6 +2,7 @@ package cdrlog
 
 import (
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type writer struct {
 	pending []Record
 	lines   []byte
 	noted   uint64 // refusals already logged
+	next    uint64 // number of the first pending record
+	skipped uint64 // refusals that were given numbers, which nothing has
 }
 
 // run writes until the log is stopped and everything is on disk.
@@ -48,9 +51,8 @@ func (w *writer) run() {
 
 // drain writes everything that is queued, trying again for as long as it takes. It is false when Stop gave up.
 func (w *writer) drain() bool {
-	l := w.log
 	for {
-		w.pending = l.queue.take(w.pending)
+		w.take()
 		if len(w.pending) == 0 {
 			return true
 		}
@@ -63,12 +65,25 @@ func (w *writer) drain() bool {
 	}
 }
 
+// take takes what was accepted. A record that was refused, and so is lost, has a number
+// like any other: who reads the spool sees by the hole that something is missing.
+func (w *writer) take() {
+	if len(w.pending) == 0 {
+		if n := w.log.refused.Load(); n > w.skipped {
+			w.next += n - w.skipped
+			w.skipped = n
+		}
+	}
+	w.pending = w.log.queue.take(w.pending)
+}
+
 // encode fills lines from pending, beginning at index from. n is the index behind the last record looked at, records of them are in lines.
 func (w *writer) encode(from int) (n, records int) {
 	w.lines = w.lines[:0]
-	for n = from; n < len(w.pending) && len(w.lines) < batchBytes; {
+	limit := min(batchBytes, int(w.log.cfg.MaxSize))
+	for n = from; n < len(w.pending) && len(w.lines) < limit; {
 		before := len(w.lines)
-		lines, err := w.pending[n].AppendJSON(w.lines)
+		lines, err := appendLine(w.lines, w.next+uint64(n), w.pending[n])
 		n++
 		if err != nil {
 			w.lines = w.lines[:before]
@@ -78,6 +93,22 @@ func (w *writer) encode(from int) (n, records int) {
 		records++
 	}
 	return n, records
+}
+
+// seqKey begins every line. The number behind it is the record's own in the spool of
+// this node: one more than that of the record before it.
+const seqKey = `{"seq":`
+
+// appendLine appends a record with its number as its first member.
+func appendLine(dst []byte, seq uint64, r Record) ([]byte, error) {
+	dst = append(dst, seqKey...)
+	dst = strconv.AppendUint(dst, seq, 10)
+	brace := len(dst)
+	dst, err := r.AppendJSON(dst)
+	if err == nil {
+		dst[brace] = ','
+	}
+	return dst, err
 }
 
 // write puts lines on disk, in a fresh file when the old one is full.
@@ -113,6 +144,9 @@ func (w *writer) succeeded(n, records int) {
 		w.pending = nil
 	}
 	w.tries = 0
+	w.next += uint64(n)
+	l.through.Store(w.next - 1)
+	l.tell()
 	l.queue.size.Add(-int64(n))
 	if since := l.failingSince.Swap(0); since != 0 {
 		l.cfg.Logger.Info("call records are written again", "path", l.cfg.Path, "failed_for", time.Since(time.UnixMilli(since)).String())
@@ -129,6 +163,8 @@ func (w *writer) failed(err error) time.Duration {
 		w.out = nil
 	}
 	l.errors.Add(1)
+	reason := err.Error()
+	l.why.Store(&reason)
 	l.failingSince.CompareAndSwap(0, time.Now().UnixMilli())
 	l.cfg.Logger.Error("call records cannot be written", "error", err, "backlog", l.queue.size.Load(), "retry_in", retry.String())
 	w.noteRefused()
@@ -191,7 +227,7 @@ func (w *writer) stage(d time.Duration) {
 		}
 		select {
 		case <-l.wake:
-			w.pending = l.queue.take(w.pending)
+			w.take()
 			staged, _ = w.encode(staged)
 			if w.out == nil {
 				continue
