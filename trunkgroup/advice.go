@@ -6,8 +6,8 @@ import (
 )
 
 // Advice returns what is no fault of a valid document and still hardly meant, as of
-// a time: groups that nobody can reach while windows of maintenance meet, and methods
-// that few calls go by.
+// a time: groups that nobody can reach while windows of maintenance meet, methods that
+// few calls go by, and causes that lead nowhere.
 func (d *Document) Advice(now time.Time) (list []Fault) {
 	for i := range d.TrunkGroups {
 		g := &d.TrunkGroups[i]
@@ -21,6 +21,9 @@ func (d *Document) Advice(now time.Time) (list []Fault) {
 			Problem: fmt.Sprintf("no member of %s takes calls, in any site, %s", g.Name, at.UTC().Format("on 2006-01-02 at 15:04Z")),
 			Remedy:  "give the members of each site a window of their own",
 		})
+	}
+	for i := range d.RoutePlans {
+		list = append(list, d.RoutePlans[i].causeAdvice(index("route_plans", i))...)
 	}
 	return list
 }

@@ -3,6 +3,8 @@ package trunkgroup
 import (
 	"cmp"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // DecisionSpec is the server that decides where calls go (rules 1.2.c, S-094).
@@ -31,6 +33,9 @@ type DecisionServer struct {
 	SendQuality     bool
 	BreakAfter      int
 	BreakFor        time.Duration
+	// Edition tells servers apart: what one has said is not what another would say. It
+	// is the same on all nodes.
+	Edition uint64
 }
 
 const (
@@ -48,6 +53,6 @@ func compileDecision(s *DecisionSpec) *DecisionServer {
 	return &DecisionServer{
 		URL: s.URL, AuthHeader: s.AuthHeader, Timeout: s.Timeout.or(defaultDecisionTimeout), CacheTTL: s.CacheTTL.or(defaultDecisionTTL),
 		FallbackGroup: s.FallbackGroup, MaxPending: cmp.Or(s.MaxPending, defaultMaxPending), SendQuality: s.SendQuality,
-		BreakAfter: cmp.Or(s.BreakAfter, defaultBreakAfter), BreakFor: s.BreakFor.or(defaultBreakFor),
+		BreakAfter: cmp.Or(s.BreakAfter, defaultBreakAfter), BreakFor: s.BreakFor.or(defaultBreakFor), Edition: xxhash.Sum64String(s.URL),
 	}
 }
