@@ -75,7 +75,7 @@ func Explore(t *Table, v *View, q Query) Explored {
 	if e.mayOriginate(&x.Decision) && x.Decision.Groups != nil {
 		e.d, x.Course.Groups = &x.Decision, x.Decision.Groups
 		x.Order, x.PeerFirst = x.Course.Plan(nil, e)
-		e.out.PeerFirst, e.out.Policy = x.PeerFirst, policy(x.Decision.Customer)
+		e.out.PeerFirst, e.out.Policy = x.PeerFirst, wholeCall(x.Decision.Customer)
 		e.elsewhere(&x)
 	}
 	x.Explanation = e.out

@@ -20,9 +20,9 @@ func (e *explainer) group(g *Group, d *Draw) GroupLine {
 	return l
 }
 
-// policy says what the group of the customer has to say about the whole call: its
+// wholeCall says what the group of the customer has to say about the whole call: its
 // timers and hand-off rules hold over all attempts (DEC-04, DEC-05).
-func policy(g *Group) *PolicyLine {
+func wholeCall(g *Group) *PolicyLine {
 	return &PolicyLine{
 		Group: g.Name, Customer: g.Customer, Ring: said(g.Timers.Ring), MaxPDD: said(g.Timers.MaxPDD),
 		HandoffReserve: said(g.Timers.HandoffReserve), HandoffOn: g.HandoffOn.Codes(),

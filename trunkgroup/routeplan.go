@@ -13,6 +13,8 @@ type RoutePlan struct {
 	RerouteCauses CauseSet
 	Ring          time.Duration // 0 = no bound (S-065)
 	MaxMembers    int           // of one route's group that are tried; at least 1
+	Policy        *RoutePolicy  // nil when it has no rules
+	Quality       *Quality      // what the calls of its carriers must achieve; nil demands nothing
 
 	spec     *RoutePlanSpec
 	prefixes prefixIndex
@@ -56,7 +58,8 @@ func (p *RoutePlan) lookup(e164 []byte) (prefix string, groups []*Group) {
 func compileRoutePlan(spec *RoutePlanSpec, byName map[string]*Group) *RoutePlan {
 	plan := &RoutePlan{
 		Name: spec.Name, Decision: compileDecision(spec.Decision), RerouteCauses: Causes(spec.RerouteCauses...),
-		Ring: spec.Ring.or(defaultRing), MaxMembers: cmp.Or(spec.MaxMembers, 1), spec: spec, fallback: -1,
+		Ring: spec.Ring.or(defaultRing), MaxMembers: cmp.Or(spec.MaxMembers, 1), Quality: compileCarrierQuality(spec.CarrierQuality),
+		Policy: compilePolicy(spec.Policy), spec: spec, fallback: -1,
 	}
 	for i, r := range spec.Routes {
 		row := route{prefix: r.Prefix}

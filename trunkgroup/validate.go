@@ -91,6 +91,8 @@ func (v *validator) routePlans() {
 		}
 		v.decided(path, plan)
 		v.deck(path+".deck", plan)
+		v.carrierQuality(path+".carrier_quality", plan)
+		v.policy(path+".policy", plan)
 	}
 }
 

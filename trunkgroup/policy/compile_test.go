@@ -81,7 +81,7 @@ func TestEveryNameIsReadable(t *testing.T) {
 			"route.caller_id route.restricted route.rate route.rated route.currency route.billing_increment route.min_duration "+
 			"route.timeout route.reroute_after_progress route.headers[\"X\"] route.cdr_fields[\"region\"] route.cdr_fields.region"
 	var m Machine
-	for _, name := range strings.FieldsSeq(call + " " + route) {
+	for name := range strings.FieldsSeq(call + " " + route) {
 		f, err := CompileFilter("string(" + name + ") != 'x'")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -91,7 +91,7 @@ func TestEveryNameIsReadable(t *testing.T) {
 			t.Errorf("%s: got %t, %v", name, keep, err)
 		}
 	}
-	for _, name := range strings.FieldsSeq("carrier_id group member site status cause elapsed_ms dialed progress") {
+	for name := range strings.FieldsSeq("carrier_id group member site status cause elapsed_ms dialed progress") {
 		c, err := CompileCondition("count(attempts, string(." + name + ") != 'x') == 1 && failure.code == 503 && failure.cause == '' && failure.dialed + failure.reroutes == 0")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
