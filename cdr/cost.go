@@ -76,6 +76,15 @@ func (r *Record) AppendCost(dst []byte) []byte {
 	return dst
 }
 
+// AppendRate appends the price of a minute as a decimal number without an exponent, and
+// nothing for a record that is not Priced.
+func (r *Record) AppendRate(dst []byte) []byte {
+	if !r.Priced() {
+		return dst
+	}
+	return appendRate(dst, r.Rate)
+}
+
 // decimal reads a rate as digits by ten to the power of scale.
 func decimal(rate float64) (digits uint64, scale int) {
 	var b [48]byte

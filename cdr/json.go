@@ -97,16 +97,21 @@ func (r *Record) appendEnd(w *writer) {
 
 func (r *Record) appendAttempts(w *writer) {
 	w.key("attempts")
-	w.b = append(w.b, '[')
+	w.b = r.AppendAttempts(w.b)
+}
+
+// AppendAttempts appends the attempts as a JSON array, oldest first.
+func (r *Record) AppendAttempts(dst []byte) []byte {
+	w := writer{append(dst, '[')}
 	for i := range r.Attempts {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
 		w.b = append(w.b, '{')
-		r.Attempts[i].append(w)
+		r.Attempts[i].append(&w)
 		w.b = append(w.b, '}')
 	}
-	w.b = append(w.b, ']')
+	return append(w.b, ']')
 }
 
 func (a *Attempt) append(w *writer) {
@@ -180,6 +185,9 @@ func (w *writer) address(name string, a netip.AddrPort) {
 }
 
 const hexDigits = "0123456789abcdef"
+
+// AppendString appends a JSON string as records hold it: on one line, whatever is in s.
+func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
 
 // appendString appends a JSON string (RFC 8259 section 7). Bytes that are not
 // UTF-8 become U+FFFD; U+2028 and U+2029, which some readers take for a line

@@ -9,7 +9,7 @@ func (r *Record) appendRoute(w *writer) {
 	w.optional("route_source", r.RouteSource)
 	if r.Priced() {
 		w.key("rate")
-		w.b = appendRate(w.b, r.Rate)
+		w.b = r.AppendRate(w.b)
 	}
 	w.optional("currency", r.Currency)
 	if r.BillingIncrement > 0 {
