@@ -15,6 +15,7 @@ var rooms = []struct {
 }{
 	{"trunkgroup/yamldoc", []string{"trunkgroup"}, "reading YAML is an adapter of the domain and knows nothing else"},
 	{"trunkgroup/policy", []string{"trunkgroup/policy"}, "what a rule says is a function of what it is given: it knows no table and no call of ours"},
+	{"trunkgroup/deck", []string{"trunkgroup", "internal/octets"}, "rate decks answer calls by plans, and come as records that nodes pass on"},
 	{"trunkgroup", []string{"trunkgroup"}, "the domain is the innermost room: what imports it must be able to change without it"},
 	{"importer/tree", []string{"importer/tree"}, "reading foreign YAML is an adapter and knows nothing of what it means"},
 	{"importer", []string{"importer", "trunkgroup"}, "converting what others wrote is a pure function of texts, and makes documents only"},
@@ -29,6 +30,8 @@ var rooms = []struct {
 	{"sbc/registrar", []string{"sbc/registrar", "sbc/sip", "trunkgroup"}, "who may be registered for how long is a question of one message, the rules and what there is"},
 	{"sbc/guard", []string{"sbc/guard", "trunkgroup"}, "who may be heard is decided before there is any message"},
 	{"sbc/sessions", []string{"sbc/sessions", "trunkgroup"}, "how many calls a far end has is a number: it knows no call, and nodes only by name"},
+	{"sbc/lcr/client", []string{"sbc/lcr", "sbc/b2bua", "sbc/dns", "trunkgroup"}, "who asks decision servers knows what is asked and the contract, and no node"},
+	{"sbc/lcr", []string{"sbc/lcr", "trunkgroup"}, "the contract with decision servers is tested without any server"},
 	{"sbc/drain", []string{"sbc/drain"}, "when a node may end is a question of time and counts alone"},
 	{"sbc", []string{"sbc", "internal/octets", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
 	{"cluster/fsm", []string{"cluster/fsm", "internal/octets", "trunkgroup"}, "what Raft replays must not depend on the shell around it"},

@@ -11,8 +11,8 @@ import (
 // a result, so that every rule can be tested at its exact instant. What is below one of them is pure
 // as well, except the adapters.
 var (
-	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/registrar", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
-	adapters = []string{"trunkgroup/yamldoc", "importer/tree"}
+	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/lcr", "sbc/registrar", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
+	adapters = []string{"sbc/lcr/client", "trunkgroup/yamldoc", "importer/tree"}
 )
 
 // impure names the standard packages that reach outside the process.
@@ -50,6 +50,10 @@ var exempt = map[string][]string{
 	"cluster/atrest": {"crypto/rand"},
 	// The doors are asked by every reader of a socket: their tables are words that change by compare and swap.
 	"sbc/guard": {"sync", "sync/atomic"},
+	// Every shard reads the kept answers, while others come in.
+	"sbc/lcr": {"sync", "sync/atomic"},
+	// What decks say of a prefix is made once and asked by every shard: an atomic pointer each.
+	"trunkgroup/deck": {"sync/atomic"},
 	// Credentials say how they want to be logged: without their hashes.
 	"trunkgroup": {"log/slog"},
 }
