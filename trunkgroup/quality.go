@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Quality is what the calls of a member must achieve, compiled (D10).
+// Quality is what the calls of a member, or of a carrier of a plan, must achieve, compiled (D10).
 type Quality struct {
-	MinAnswerRatio int // percent; 0 demands nothing
-	MaxShortCalls  int // percent; 0 demands nothing
-	ShortCall      time.Duration
-	Window         time.Duration
-	MinSamples     int
-	Cooldown       time.Duration
+	MinAnswerRatio   int // percent; 0 demands nothing
+	MaxShortCalls    int // percent; 0 demands nothing
+	ShortCall        time.Duration
+	Window           time.Duration
+	MinSamples       int
+	Cooldown         time.Duration
+	MinEffectiveness int // percent of attempts that reach the callee; 0 demands nothing
 }
 
 // CauseQuality is the cause of a candidate whose calls did worse than its group
@@ -48,6 +49,9 @@ func (q *Quality) Judge(t CallTally) string {
 	least := uint64(q.MinSamples)
 	if floor := uint64(max(q.MinAnswerRatio, 0)); t.Attempts >= least && 100*t.Answered < floor*t.Attempts {
 		return fmt.Sprintf("answer ratio %d %% of %d calls is below %d %%", 100*t.Answered/t.Attempts, t.Attempts, floor)
+	}
+	if floor := uint64(max(q.MinEffectiveness, 0)); t.Attempts >= least && 100*t.Delivered < floor*t.Attempts {
+		return fmt.Sprintf("%d %% of %d calls reached the callee, below %d %%", 100*t.Delivered/t.Attempts, t.Attempts, floor)
 	}
 	most := uint64(max(q.MaxShortCalls, 0))
 	if short := min(t.Short, t.Answered); most > 0 && t.Answered >= least && 100*short > most*t.Answered {
@@ -96,10 +100,10 @@ func (v *View) Bar(m *Member, cause string) {
 // ForEmergency returns the view as an emergency call sees it: how other calls did
 // keeps it from nobody (DEC-17).
 func (v *View) ForEmergency() *View {
-	if v == nil || v.Barred == nil {
+	if v == nil || v.Barred == nil && v.BarredCarriers == nil {
 		return v
 	}
 	open := *v
-	open.Barred = nil
+	open.Barred, open.BarredCarriers = nil, nil
 	return &open
 }

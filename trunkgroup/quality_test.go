@@ -16,8 +16,8 @@ func TestD10_QualityDefaults(t *testing.T) {
 	}
 	table := compile(t, d)
 	for name, want := range map[string]Quality{
-		"acme-in":   {30, 0, 6 * time.Second, 5 * time.Minute, 50, 5 * time.Minute},
-		"carrier-a": {0, 20, 3 * time.Second, time.Hour, 7, time.Minute},
+		"acme-in":   {30, 0, 6 * time.Second, 5 * time.Minute, 50, 5 * time.Minute, 0},
+		"carrier-a": {0, 20, 3 * time.Second, time.Hour, 7, time.Minute, 0},
 	} {
 		if got := table.Group(name).Quality; got == nil || *got != want {
 			t.Errorf("%s: %+v", name, got)

@@ -21,29 +21,13 @@ func (v *validator) quality(path string, g *GroupSpec) {
 	if s.MinAnswerRatio == 0 && s.MaxShortCalls == 0 {
 		v.faults.add(path, "demands nothing", "write min_answer_ratio or max_short_calls, or take it out")
 	}
-	for _, p := range [...]struct {
-		key string
-		n   int
-	}{{"min_answer_ratio", s.MinAnswerRatio}, {"max_short_calls", s.MaxShortCalls}} {
-		if p.n < 0 || p.n > 99 {
-			v.faults.addf(path+"."+p.key, "use 1 to 99", "%d is not a percentage that some calls meet and others do not", p.n)
-		}
-	}
+	v.percentages(path, []percentage{{"min_answer_ratio", s.MinAnswerRatio}, {"max_short_calls", s.MaxShortCalls}})
 	if s.ShortCall != 0 && s.MaxShortCalls == 0 {
 		v.faults.add(path+".short_call", "means nothing without max_short_calls", "write max_short_calls, or take it out")
 	}
-	if s.MinSamples < 0 || s.MinSamples > maxSamples {
-		v.faults.addf(path+".min_samples", "use 1 to 1000000; some dozens say something", "%d is out of range", s.MinSamples)
-	}
+	v.samples(path, s.MinSamples)
 	v.duration(path+".short_call", s.ShortCall, false)
-	for _, d := range [...]struct {
-		key string
-		d   Duration
-	}{{"window", s.Window}, {"cooldown", s.Cooldown}} {
-		if v.duration(path+"."+d.key, d.d, false) && d.d != 0 && (time.Duration(d.d) < minQualitySpan || time.Duration(d.d) > maxQualitySpan) {
-			v.faults.addf(path+"."+d.key, "use 10s to 24h", "%s is out of range", d.d)
-		}
-	}
+	v.qualitySpans(path, s.Window, s.Cooldown)
 	if q := compileQuality(s); s.ShortCall > 0 && q.ShortCall > q.Window {
 		v.faults.addf(path+".short_call", "lower short_call or raise window", "%s is above window, %s", q.ShortCall, q.Window)
 	}

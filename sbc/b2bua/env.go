@@ -124,6 +124,9 @@ const (
 	EventEmergency
 	// EventAuthenticated: a digest user proved himself at Source.
 	EventAuthenticated
+	// EventRouteFault: something of a route that was decided was not done; Reason says what,
+	// Detail is the route's own text.
+	EventRouteFault
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -140,8 +143,16 @@ type Event struct {
 	// Result and Reason are label values: words of ours, never text of a
 	// message.
 	Result, Reason string
+	// Detail is what others wrote: it may be logged, quoted, and is never a label.
+	Detail string
 	// Method is the request's, for EventRetransmission.
 	Method string
+	// Plan and Carrier are those of the attempt's, or the call's, route, where somebody
+	// else has decided; Called is the number in E.164. Of an attempt Rang tells whether it
+	// showed progress or was answered, and Wait after how long.
+	Plan, Carrier, Called string
+	Rang                  bool
+	Wait                  time.Duration
 	// Code is the attempt's, Dialed whether its INVITE left, Final whether
 	// the code came from the far end.
 	Code          int

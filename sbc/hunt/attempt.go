@@ -57,8 +57,9 @@ type Attempt struct {
 	Fork uint16
 	// Start is when it was dialled or skipped. Zero in a peer's attempt.
 	Start time.Time
-	// Elapsed is the time from Start to its end.
-	Elapsed time.Duration
+	// Elapsed is the time from Start to its end, First that to its first progress or its answer; 0
+	// without either.
+	Elapsed, First time.Duration
 	// Site, Group and Member name a target of the peer's; empty in our own.
 	Site, Group, Member string
 	// Route is, of an attempt of the peer's, the place of its route among those that went with the

@@ -19,6 +19,9 @@ func (s *Sequence) Provisional(now time.Time, attempt, code int) []Action {
 		}
 		return nil
 	}
+	if !a.Progress {
+		a.First = now.Sub(a.Start)
+	}
 	a.Progress = true
 	s.state = Ringing
 	s.met(t)
@@ -50,6 +53,9 @@ func (s *Sequence) Final(now time.Time, attempt, code int) []Action {
 	s.attempts[attempt].Final = true
 	a := s.end(now, at, code, "")
 	if code < 300 {
+		if !a.Progress {
+			a.First = a.Elapsed
+		}
 		s.abandonAll(now, 0, CauseElsewhere)
 		s.state = Answered
 		s.emitFor(Answer, attempt, code, "")

@@ -8,7 +8,7 @@ import (
 
 // Change is that the bar of a member came, went, or is another one.
 type Change struct {
-	Member string         // "group/member"
+	Member string         // "group/member", or the CarrierKey of a carrier
 	Bar    trunkgroup.Bar // zero: it is over
 }
 
@@ -16,16 +16,16 @@ type Change struct {
 func (w *Watch) Judge(now time.Time) (changes []Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key, s := range w.seats {
+	w.each(func(key string, s *seat) {
 		if !s.judge(now) {
-			continue
+			return
 		}
 		c := Change{Member: key}
 		if b := s.bar.Load(); b != nil {
 			c.Bar = *b
 		}
 		changes = append(changes, c)
-	}
+	})
 	return changes
 }
 
@@ -131,6 +131,9 @@ func (w *Watch) Lift(now time.Time, member string) (changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.seats[member]
+	if s == nil {
+		s = w.carriers.seats[member]
+	}
 	if s == nil {
 		return false
 	}

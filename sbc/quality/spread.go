@@ -31,23 +31,23 @@ func (w *Watch) Spread(now time.Time, tell func(member string, value []byte) err
 		}
 		delete(w.gone, key)
 	}
-	for key, s := range w.seats {
+	w.each(func(key string, s *seat) {
 		if !s.dirty.Load() && !s.known {
-			continue
+			return
 		}
 		// From here on a count is noted again, so that none is missed.
 		news := s.dirty.Swap(false)
 		value := s.append(nil, now)
 		if value != nil && !news || value == nil && !s.known {
-			continue
+			return
 		}
 		if err := tell(key, value); err != nil {
 			untold++
 			s.dirty.Store(true)
-			continue
+			return
 		}
 		s.known = value != nil
-	}
+	})
 	return untold
 }
 
@@ -170,7 +170,11 @@ func (w *Watch) Heard(process, member string, value []byte, at time.Time) error 
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.seats[member]; s != nil {
+	s := w.seats[member]
+	if s == nil {
+		s = w.carrier(member)
+	}
+	if s != nil {
 		put(s.others, process, t, len(value) > 0)
 		return nil
 	}
@@ -210,6 +214,10 @@ func fingerprint(q trunkgroup.Quality) uint64 {
 		int64(q.MinAnswerRatio), int64(q.MaxShortCalls), int64(q.ShortCall), int64(q.Window), int64(q.MinSamples), int64(q.Cooldown),
 	} {
 		binary.BigEndian.PutUint64(b[:], uint64(v))
+		_, _ = h.Write(b[:])
+	}
+	if q.MinEffectiveness != 0 { // else as earlier versions have it
+		binary.BigEndian.PutUint64(b[:], uint64(q.MinEffectiveness))
 		_, _ = h.Write(b[:])
 	}
 	return h.Sum64()

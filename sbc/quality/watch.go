@@ -13,10 +13,11 @@ import (
 type Watch struct {
 	index atomic.Pointer[index]
 
-	mu    sync.Mutex // of what follows, and of the seats' judgements
-	seats map[string]*seat
-	early map[string]map[string]told // heard of members that no table has, by member and process
-	gone  map[string]bool            // members of earlier tables of which the others know something
+	mu       sync.Mutex // of what follows, and of the seats' judgements
+	seats    map[string]*seat
+	carriers carriers
+	early    map[string]map[string]told // heard of members that no table has, by member and process
+	gone     map[string]bool            // members of earlier tables of which the others know something
 }
 
 // index finds the seats of the table in force.
@@ -71,6 +72,12 @@ func (w *Watch) Use(t *trunkgroup.Table) {
 			}
 		}
 	}
+	w.carriers.use(t, func(key string, s *seat) {
+		w.remember(key, s.others)
+		if s.known {
+			w.gone[key] = true
+		}
+	})
 	w.seats = next.byKey
 	w.index.Store(next)
 }
@@ -81,16 +88,32 @@ func (w *Watch) seat(key string, demand trunkgroup.Quality) *seat {
 	if was != nil && was.demand == demand {
 		return was
 	}
-	s := &seat{demand: demand, ring: newRing(demand.Window), others: w.early[key], known: w.gone[key]}
-	delete(w.early, key)
-	delete(w.gone, key)
+	s := w.fresh(key, demand)
 	if was != nil {
 		s.others, s.known = was.others, was.known
 	}
+	return s
+}
+
+// fresh makes a seat, with what others have told of it before.
+func (w *Watch) fresh(key string, demand trunkgroup.Quality) *seat {
+	s := &seat{demand: demand, ring: newRing(demand.Window), others: w.early[key], known: w.gone[key]}
+	delete(w.early, key)
+	delete(w.gone, key)
 	if s.others == nil {
 		s.others = make(map[string]told)
 	}
 	return s
+}
+
+// each yields all seats. The lock is held.
+func (w *Watch) each(fn func(key string, s *seat)) {
+	for key, s := range w.seats {
+		fn(key, s)
+	}
+	for key, s := range w.carriers.seats {
+		fn(key, s)
+	}
 }
 
 // find returns the seat of a member, also of one of another table; nil for none.
@@ -114,6 +137,10 @@ func (w *Watch) Attempt(now time.Time, m *trunkgroup.Member, o Outcome, final bo
 	if s == nil || !Counts(o, final) {
 		return
 	}
+	s.attempt(now, o)
+}
+
+func (s *seat) attempt(now time.Time, o Outcome) {
 	s.ring.add(now, attempts, 1)
 	if o == Answered {
 		s.ring.add(now, answered, 1)
@@ -131,6 +158,10 @@ func (w *Watch) Ended(now time.Time, m *trunkgroup.Member, lasted time.Duration)
 	if s == nil {
 		return
 	}
+	s.finished(now, lasted)
+}
+
+func (s *seat) finished(now time.Time, lasted time.Duration) {
 	lasted = max(lasted, 0)
 	s.ring.add(now, ended, 1)
 	s.ring.add(now, seconds, uint64(lasted/time.Second))
