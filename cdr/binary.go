@@ -64,6 +64,9 @@ const (
 	fieldBillingIncrement
 	fieldMinDuration
 	fieldFurther // once per field, in order
+	fieldRoSession
+	fieldRfSession
+	fieldRoResult
 )
 
 // Numbers of the fields of a further field.
@@ -104,8 +107,8 @@ type text struct {
 	value *string
 }
 
-func (r *Record) texts() [30]text {
-	return [30]text{
+func (r *Record) texts() [32]text {
+	return [32]text{
 		{fieldCallID, &r.CallID},
 		{fieldKind, (*string)(&r.Kind)},
 		{fieldClosedBy, &r.ClosedBy},
@@ -134,6 +137,8 @@ func (r *Record) texts() [30]text {
 		{fieldAuthUser, &r.AuthUser},
 		{fieldUserAgent, &r.UserAgent},
 		{fieldCarrierID, &r.CarrierID},
+		{fieldRoSession, &r.RoSession},
+		{fieldRfSession, &r.RfSession},
 		{fieldRouteSource, &r.RouteSource},
 		{fieldCurrency, &r.Currency},
 	}
@@ -184,6 +189,7 @@ func (r *Record) appendPrice(dst []byte) []byte {
 	}
 	dst = appendNumber(dst, fieldBillingIncrement, uint64(r.BillingIncrement))
 	dst = appendNumber(dst, fieldMinDuration, uint64(r.MinDuration))
+	dst = appendNumber(dst, fieldRoResult, uint64(r.RoResult))
 	var scratch [256]byte
 	for _, f := range r.Fields {
 		b := appendField(scratch[:0], furtherName, f.Name)

@@ -32,6 +32,11 @@ func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
 	r.appendEnd(&w)
 	r.appendAttempts(&w)
 	r.appendRoute(&w)
+	w.optional("ro_session_id", r.RoSession)
+	if r.RoResult > 0 {
+		w.integer("ro_result_code", int64(r.RoResult))
+	}
+	w.optional("rf_session_id", r.RfSession)
 	if r.Test {
 		w.boolean("test", true)
 	}

@@ -78,6 +78,8 @@ func (r *Record) parsePrice(field uint64, v []byte) error {
 		r.BillingIncrement = f.seconds()
 	case fieldMinDuration:
 		r.MinDuration = f.seconds()
+	case fieldRoResult:
+		r.RoResult = f.seconds()
 	case fieldFurther:
 		var further Field
 		if err := eachField(v, further.parseField); err != nil {

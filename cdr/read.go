@@ -63,6 +63,9 @@ type jsonRecord struct {
 	Increment     uint32          `json:"billing_increment"`
 	MinDuration   uint32          `json:"min_duration"`
 	Fields        json.RawMessage `json:"fields"`
+	RoSession     string          `json:"ro_session_id"`
+	RoResult      uint32          `json:"ro_result_code"`
+	RfSession     string          `json:"rf_session_id"`
 	Test          bool            `json:"test"`
 }
 
@@ -115,6 +118,7 @@ func (j *jsonRecord) record() *Record {
 		Transport: j.Transport, AuthUser: j.AuthUser, UserAgent: j.UserAgent,
 		CarrierID: j.CarrierID, RouteSource: j.RouteSource, Currency: j.Currency,
 		BillingIncrement: j.Increment, MinDuration: j.MinDuration, Test: j.Test,
+		RoSession: j.RoSession, RoResult: j.RoResult, RfSession: j.RfSession,
 	}
 	if j.SourceIP.IsValid() {
 		r.Source = netip.AddrPortFrom(j.SourceIP, j.SourcePort)

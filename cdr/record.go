@@ -102,6 +102,10 @@ type Record struct {
 	BillingIncrement, MinDuration uint32
 	// Fields are what the route that won, and rules, say of the call (S-050).
 	Fields []Field
+	// RoSession and RfSession name the call at the charging servers (S-101, S-102), where it is
+	// charged online or offline; RoResult is the credit server's last result code, 0 = none.
+	RoSession, RfSession string
+	RoResult             uint32
 	// Test: an operator's test call, which nobody pays for.
 	Test bool
 }

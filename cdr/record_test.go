@@ -31,7 +31,8 @@ func full() Record {
 			{N: 2, Group: "acme-in", Member: "acme-ash-1", Site: "ashburn", Dialed: true, Progress: true, Code: 200, Elapsed: 1500 * time.Millisecond, EgressCallID: "t-1-xyz", Address: "198.51.100.7:5060", CarrierID: "carrier-b"},
 		},
 		CarrierID: "carrier-b", RouteSource: "lcr", Rate: 0.0042, Rated: true, Currency: "USD", BillingIncrement: 6, MinDuration: 30,
-		Fields: []Field{{"product", "gold"}, {"deal", "d-\"17\""}},
+		Fields:    []Field{{"product", "gold"}, {"deal", "d-\"17\""}},
+		RoSession: "dal-1.example;1;3;x", RfSession: "dal-1.example;1;2;x", RoResult: 2001,
 	}
 }
 
@@ -47,7 +48,7 @@ const fullJSON = `{"schema_version":1,"call_id":"01HQ2M3N4P5Q6R7S8T9V0W1X2Y","ki
 	`{"n":2,"group":"acme-in","member":"acme-ash-1","site":"ashburn","dialed":true,"progress":true,"code":200,"elapsed_ms":1500,"egress_call_id":"t-1-xyz","address":"198.51.100.7:5060","carrier_id":"carrier-b"}],` +
 	`"carrier_id":"carrier-b","route_source":"lcr","rate":0.0042,"currency":"USD","billing_increment":6,"min_duration":30,"billed_seconds":66,"cost":0.00462,` +
 	`"lcr_attempts":[{"carrier_id":"carrier-a","status":503,"elapsed_ms":0,"dialed":false}],` +
-	`"fields":{"product":"gold","deal":"d-\"17\""}}`
+	`"fields":{"product":"gold","deal":"d-\"17\""},"ro_session_id":"dal-1.example;1;3;x","ro_result_code":2001,"rf_session_id":"dal-1.example;1;2;x"}`
 
 func TestDEC24_AppendJSON(t *testing.T) {
 	r := full()
