@@ -114,6 +114,7 @@ func (t *Table) addGroup(s *GroupSpec) {
 		PassiveCodes:   Causes(s.PassiveCodes...),
 		ExhaustedCode:  s.ExhaustedCode,
 		Quality:        compileQuality(s.Quality),
+		Charging:       compileCharging(s.Charging),
 		MaxAttempts:    s.MaxAttempts,
 		ACL:            compileACL(s.ACL),
 		Limits:         compileLimits(s.Limits),

@@ -43,6 +43,8 @@ type Group struct {
 	// Unasserted: it stands outside of the trust domain, and nobody's identity is asserted
 	// there (S-084).
 	Unasserted bool
+	// Charging says who is asked and told of calls of this customer; nil: nobody.
+	Charging *Charging
 
 	sites map[string]*siteMembers
 	plan  *RoutePlan

@@ -35,6 +35,7 @@ func (v *validator) groups() {
 		v.members(path, g)
 		v.maintenance(path+".maintenance", g)
 		v.quality(path+".quality", g)
+		v.charging(path+".charging", g)
 		if g.RoutePlan != "" && !v.plans[g.RoutePlan] {
 			v.faults.addf(path+".route_plan", v.look.suggest(g.RoutePlan, v.planNames, "name a route plan of the document"), "there is no route plan %q", g.RoutePlan)
 		}

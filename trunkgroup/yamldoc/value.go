@@ -140,6 +140,12 @@ func remedy(u encoding.TextUnmarshaler, word string) string {
 		return trunkgroup.Suggest(word, trunkgroup.DirectionNames())
 	case *trunkgroup.FraudAction:
 		return trunkgroup.Suggest(word, trunkgroup.FraudActionNames())
+	case *trunkgroup.ChargingFailure:
+		return trunkgroup.Suggest(word, trunkgroup.ChargingFailureNames())
+	case *trunkgroup.ChargeFrom:
+		return trunkgroup.Suggest(word, trunkgroup.ChargeFromNames())
+	case *trunkgroup.Subscriber:
+		return trunkgroup.Suggest(word, trunkgroup.SubscriberNames())
 	}
 	return "write a duration like 500ms, 4s or 1m30s"
 }
