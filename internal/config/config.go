@@ -132,17 +132,6 @@ type Admin struct {
 	Metrics netip.AddrPort
 }
 
-// CDR is where call records go.
-type CDR struct {
-	// Path is the file of JSON Lines that records are appended to.
-	Path string
-	// RotateSize is the size in bytes at which the file is renamed and a new one begun.
-	RotateSize int64
-	// CloseAfter is for how long another node must be gone before this one writes records of its calls
-	// (DEC-24).
-	CloseAfter time.Duration
-}
-
 // Log says what is logged to standard error.
 type Log struct {
 	Level slog.Level

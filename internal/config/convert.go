@@ -26,14 +26,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.Interconnect = c.endpoint("interconnect", f.Interconnect.Address, f.Interconnect.Advertise, "192.0.2.10:7950")
 	cfg.Cluster = c.cluster(f, cfg.Interconnect)
 	cfg.Admin = c.admin(&f.Admin)
-	cfg.CDR = CDR{
-		Path:       c.path(f.CDR.Path),
-		RotateSize: c.size("cdr.rotate_size", f.CDR.RotateSize, 1<<20, 1<<40),
-		CloseAfter: c.duration("cdr.close_after", f.CDR.CloseAfter, time.Second, 24*time.Hour),
-	}
-	if cfg.CDR.Path == "" {
-		cfg.CDR.Path = filepath.Join(cfg.DataDir, "cdr.jsonl")
-	}
+	cfg.CDR = c.cdr(&f.CDR, cfg.DataDir)
 	cfg.Log = c.log(&f.Log)
 	cfg.SIP = c.sip(f)
 	cfg.Drain = c.drain(&f.Drain)

@@ -95,12 +95,6 @@ type fileAdmin struct {
 	Metrics   string `mapstructure:"metrics"`
 }
 
-type fileCDR struct {
-	Path       string `mapstructure:"path"`
-	RotateSize string `mapstructure:"rotate_size"`
-	CloseAfter string `mapstructure:"close_after"`
-}
-
 type fileLog struct {
 	Level  string `mapstructure:"level"`
 	Format string `mapstructure:"format"`
@@ -146,7 +140,7 @@ func defaults() file {
 		DataDir: "/var/lib/tandem", ClockOffset: "0s",
 		Admin:     fileAdmin{Address: "unix:/run/tandem/admin.sock"},
 		SoftState: fileSoftState{Entries: 500_000, Size: "512MiB"},
-		CDR:       fileCDR{RotateSize: "100MiB", CloseAfter: "60s"},
+		CDR:       defaultCDR(),
 		Cluster:   fileCluster{Reload: "5s"},
 		Doors:     defaultDoors(),
 		Log:       fileLog{Level: "info", Format: "json"},
