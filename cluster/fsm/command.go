@@ -14,8 +14,8 @@ import (
 const CommandVersion = 1
 
 // Kinds of commands. A kind is never used for another end. A build of protocol 1
-// knows kindSet only, one of protocol 2 those up to kindRecall; they halt at the
-// others, so none may be proposed while such a build is a member.
+// knows kindSet only, one of protocol 2 those up to kindRecall, one of protocol 3 those up to
+// kindNumbers; they halt at the others, so none may be proposed while such a build is a member.
 const (
 	kindSet     = 1
 	kindStage   = 2
@@ -23,6 +23,7 @@ const (
 	kindAbandon = 4
 	kindRecall  = 5
 	kindNumbers = 6
+	kindDecks   = 7
 )
 
 // Bounds of a command's fields in octets.
@@ -35,7 +36,7 @@ const (
 // ErrUnknownCommand is wrapped when a command comes from a later build.
 var ErrUnknownCommand = errors.New("fsm: unknown command")
 
-// Command is one change of the state: *Set, *Stage, *Decide, *Recall or *Numbers.
+// Command is one change of the state: *Set, *Stage, *Decide, *Recall, *Numbers or *Decks.
 type Command interface {
 	// Check reports a command that is outside the bounds.
 	Check() error
@@ -135,7 +136,7 @@ func Decode(b []byte) (Command, error) {
 	if r.Bad() || version == 0 || kind == 0 {
 		return nil, ErrMalformed
 	}
-	if version > CommandVersion || kind > kindNumbers {
+	if version > CommandVersion || kind > kindDecks {
 		return nil, fmt.Errorf("%w: version %d, kind %d; this build knows version %d", ErrUnknownCommand, version, kind, CommandVersion)
 	}
 	var c Command
@@ -151,6 +152,8 @@ func Decode(b []byte) (Command, error) {
 		c = &Recall{Revision: r.revision()}
 	case kindNumbers:
 		c = r.numbers()
+	case kindDecks:
+		c = r.decks()
 	}
 	if !r.End() {
 		return nil, ErrMalformed

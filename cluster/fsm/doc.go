@@ -1,6 +1,6 @@
 // Package fsm is the state machine that the nodes of a cluster replicate by
-// consensus: the cluster document, its revisions and who made them, and the number
-// table, its editions and who made them.
+// consensus: the cluster document, its revisions and who made them, the number
+// table, its editions and who made them, and the rate decks with theirs.
 //
 // # Purpose
 //
@@ -47,6 +47,13 @@
 //     one is opened; of those, MaxImports can be open. Commit of one ends the others.
 //   - Whether a group exists is not asked here: it is the document that knows, and a row
 //     of a group that is not there owns nothing.
+//
+// # Rate decks
+//
+// They stand beside the document too, each of them as octets that are opaque here, with a
+// version of their own for all of them together. A deck comes as an upload: opened with size
+// and SHA-256, then in numbered pieces, and committed in one step, in the place of the deck
+// of its name. What is not whole then is refused. A deck that is equal makes no edition.
 //
 // # Bounds
 //

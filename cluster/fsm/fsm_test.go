@@ -213,7 +213,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("a snapshot of another cluster: %v", err)
 	}
 	later := bytes.Clone(b)
-	later[len(snapshotMagic)] = snapshotNumbers + 1
+	later[len(snapshotMagic)] = snapshotDecks + 1
 	if _, err := Restore("test", later); !errors.Is(err, ErrUnknownSnapshot) {
 		t.Errorf("a snapshot of a later build: %v", err)
 	}
@@ -233,6 +233,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Recall{Revision{Entry: Entry{Version: version(1, 2), Document: []byte("x")}, State: Abandoned, Site: "dallas"}}).Append(nil))
 	f.Add(numbersChange(rows("+12145550100 acme", "+1469* -", "+12145550200..+12145550299 globex"), expect64(3)))
 	f.Add((&Numbers{Step: NumbersRows, Cluster: "test", Import: "i", Piece: 3, Rows: rows("+1 a", "+2 b", "+3 a")}).Append(nil))
+	f.Add(deckStep(DecksOpen, "u", func(c *Decks) { c.Deck, c.Kind = "cost", kindOf("rows", 3) }))
+	f.Add(deckStep(DecksPiece, "u", func(c *Decks) { c.Piece, c.Data = 1, []byte("rows") }))
+	f.Add(deckStep(DecksCommit, "u", func(c *Decks) { c.Expect, c.Key = new(uint64), "k" }))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := Decode(b)
 		if err == nil && !bytes.Equal(c.Append(nil), b) {
@@ -252,6 +255,12 @@ func FuzzRestore(f *testing.F) {
 	f.Add(b)
 	s.Apply(numbersChange(rows("+12145550100 acme")))
 	s.Apply((&Numbers{Step: NumbersOpen, Cluster: "test", Import: "i", At: at}).Append(nil))
+	b, _ = s.Snapshot()
+	f.Add(b)
+	s = New("test")
+	upload1(s, "cost", "rows", "u")
+	s.Apply(deckStep(DecksOpen, "v", func(c *Decks) { c.Deck, c.Kind = "sell", kindOf("other rows", 3) }))
+	s.Apply(deckStep(DecksPiece, "v", func(c *Decks) { c.Data = []byte("other") }))
 	b, _ = s.Snapshot()
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,9 +12,9 @@ import (
 // MaxNumberTable bounds one encoded number table in octets.
 const MaxNumberTable = 1 << 30
 
-// MaxSnapshot bounds a whole snapshot: the documents, the number table, and what imports
-// would make of it.
-const MaxSnapshot = MaxSnapshotHead + (1+MaxImports)*(MaxNumberTable+binary.MaxVarintLen64)
+// MaxSnapshot bounds a whole snapshot: the documents, the number table, what imports would
+// make of it, and the rate decks.
+const MaxSnapshot = MaxSnapshotHead + (1+MaxImports)*(MaxNumberTable+binary.MaxVarintLen64) + MaxAllDecks + (MaxDecks+MaxDeckUploads)*binary.MaxVarintLen64
 
 // append adds all of the numbers but the tables to dst.
 func (n *numbers) append(dst []byte) []byte {

@@ -16,12 +16,13 @@ import (
 const snapshotMagic = "TNDFSM\x00"
 
 // Versions of a snapshot. A state without any canary is written as version 1,
-// which a build of protocol 1 reads, and one that never had a number table as version 2:
-// so a cluster that is half upgraded can bring a follower up to date from either build.
+// which a build of protocol 1 reads, one that never had a number table as version 2, and one that never had rate decks as
+// version 3: so a cluster that is half upgraded can bring a follower up to date from either build.
 const (
 	snapshotPlain   = 1
 	snapshotCanary  = 2 // revisions carry what became of them
 	snapshotNumbers = 3 // the length of what is not a table, that, and the number tables
+	snapshotDecks   = 4 // the same with rate decks, behind the number tables if there are any
 )
 
 // MaxSnapshotHead bounds what of a snapshot is no number table in octets: the history and
@@ -31,10 +32,10 @@ const MaxSnapshotHead = MaxHistoryBytes + MaxDocument + 1<<20
 // ErrUnknownSnapshot is returned for a snapshot of a later build.
 var ErrUnknownSnapshot = errors.New("fsm: snapshot of an unknown version")
 
-// HasNumbers reports whether what begins with head is a snapshot with a number table, which
+// HasNumbers reports whether what begins with head is a snapshot with a number table or rate decks, which
 // can be much larger than one without.
 func HasNumbers(head []byte) bool {
-	return len(head) > len(snapshotMagic) && string(head[:len(snapshotMagic)]) == snapshotMagic && head[len(snapshotMagic)] == snapshotNumbers
+	return len(head) > len(snapshotMagic) && string(head[:len(snapshotMagic)]) == snapshotMagic && head[len(snapshotMagic)] >= snapshotNumbers
 }
 
 // Snapshot encodes the state. A halted state has none: it lacks what a later
@@ -55,16 +56,19 @@ func (s *State) WriteSnapshot(w io.Writer) error {
 	version := s.snapshotVersion()
 	head := s.appendHead(nil, version)
 	start := append([]byte(snapshotMagic), version)
-	if version == snapshotNumbers {
+	if version >= snapshotNumbers {
 		start = binary.AppendUvarint(start, uint64(len(head)))
 	}
-	if _, err := w.Write(append(start, head...)); err != nil || version != snapshotNumbers {
+	if _, err := w.Write(append(start, head...)); err != nil || version < snapshotNumbers {
 		return err
 	}
-	return s.numbers.writeTables(w)
+	return s.writeTables(w)
 }
 
 func (s *State) snapshotVersion() byte {
+	if !s.decks.blank() {
+		return snapshotDecks
+	}
 	if !s.numbers.blank() {
 		return snapshotNumbers
 	}
@@ -88,8 +92,14 @@ func (s *State) appendHead(dst []byte, version byte) []byte {
 		}
 	}
 	dst = appendKeys(dst, s.keys)
-	if version == snapshotNumbers {
+	if version == snapshotDecks {
+		dst = appendFlag(dst, !s.numbers.blank())
+	}
+	if version >= snapshotNumbers && !s.numbers.blank() {
 		dst = s.numbers.append(dst)
+	}
+	if version == snapshotDecks {
+		dst = s.decks.append(dst)
 	}
 	return dst
 }
@@ -102,6 +112,33 @@ func appendKeys(dst []byte, keys []keyed) []byte {
 		dst = binary.AppendUvarint(dst, k.version.Revision)
 	}
 	return dst
+}
+
+func appendFlag(dst []byte, set bool) []byte {
+	if set {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// writeTables writes what is large, each with its length before it.
+func (s *State) writeTables(w io.Writer) error {
+	if !s.numbers.blank() {
+		if err := s.numbers.writeTables(w); err != nil {
+			return err
+		}
+	}
+	return s.decks.writeData(w)
+}
+
+// readTables reads what writeTables wrote.
+func (s *State) readTables(r snapshotReader) error {
+	if !s.numbers.blank() {
+		if err := s.numbers.readTables(r); err != nil {
+			return err
+		}
+	}
+	return s.decks.readData(r)
 }
 
 func (r *reader) keys(cluster string) (keys []keyed) {
@@ -135,7 +172,7 @@ func ReadSnapshot(cluster string, from io.Reader) (*State, error) {
 	switch version {
 	case snapshotPlain, snapshotCanary:
 		head, err = r.rest(MaxSnapshotHead)
-	case snapshotNumbers:
+	case snapshotNumbers, snapshotDecks:
 		head, err = r.block(MaxSnapshotHead)
 	default:
 		return nil, fmt.Errorf("%w: %d", ErrUnknownSnapshot, version)
@@ -144,10 +181,10 @@ func ReadSnapshot(cluster string, from io.Reader) (*State, error) {
 		return nil, err
 	}
 	s, err := readHead(cluster, head, version)
-	if err != nil || version != snapshotNumbers {
+	if err != nil || version < snapshotNumbers {
 		return s, err
 	}
-	if err := s.numbers.readTables(r); err != nil {
+	if err := s.readTables(r); err != nil {
 		return nil, err
 	}
 	if left, err := r.rest(1); err != nil || len(left) > 0 {
@@ -166,8 +203,11 @@ func readHead(cluster string, head []byte, version byte) (*State, error) {
 		return nil, ErrMalformed
 	}
 	s.keys = r.keys(cluster)
-	if version == snapshotNumbers {
+	if version == snapshotNumbers || version == snapshotDecks && r.Int(1) == 1 {
 		s.numbers = r.numberState(cluster)
+	}
+	if version == snapshotDecks {
+		s.decks = r.deckState(cluster)
 	}
 	if !r.End() {
 		return nil, ErrMalformed
@@ -254,5 +294,5 @@ func (s *State) readHistory(r *reader, version byte) bool {
 		plain = plain && v.plain()
 		s.history = append(s.history, v)
 	}
-	return !r.Bad() && (version == snapshotNumbers || plain == (version == snapshotPlain))
+	return !r.Bad() && (version >= snapshotNumbers || plain == (version == snapshotPlain))
 }

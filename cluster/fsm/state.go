@@ -37,8 +37,8 @@ func (e *ConflictError) Error() string {
 
 // Result is what a command came to.
 type Result struct {
-	// Version is the revision made, or the current one; of a change of numbers, the edition
-	// in the place of the revision.
+	// Version is the revision made, or the current one; of a change of numbers or of
+	// rate decks, the edition in the place of the revision.
 	Version trunkgroup.Version
 	// Changed is false when the document was the current one already, when the key
 	// was seen before, and on an error.
@@ -46,6 +46,8 @@ type Result struct {
 	Err     error
 	// Numbers says what changed in the number table; nil when nothing did.
 	Numbers *NumbersDelta
+	// Decks says what changed in the rate decks; nil when nothing did.
+	Decks *DecksDelta
 }
 
 // State is the replicated value. Its methods are not safe for concurrent use; the
@@ -56,6 +58,7 @@ type State struct {
 	keys    []keyed    // oldest first
 	halted  error
 	numbers numbers
+	decks   decks
 }
 
 // keyed is an applied change by its idempotency key.
@@ -240,7 +243,7 @@ func compare(v Revision, than trunkgroup.Version) int {
 
 // Clone returns a copy that later commands to s do not change.
 func (s *State) Clone() *State {
-	return &State{cluster: s.cluster, history: slices.Clone(s.history), keys: slices.Clone(s.keys), halted: s.halted, numbers: s.numbers.clone()}
+	return &State{cluster: s.cluster, history: slices.Clone(s.history), keys: slices.Clone(s.keys), halted: s.halted, numbers: s.numbers.clone(), decks: s.decks.clone()}
 }
 
 // Of returns a state that knows one revision, which is in force.

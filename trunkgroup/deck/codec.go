@@ -37,6 +37,25 @@ var ErrEncoding = errors.New("not a rate deck, or damaged")
 // Texts have their length before them and numbers are varints; all of it is compressed by
 // DEFLATE (RFC 1951).
 func (d *Deck) Encode() ([]byte, error) {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.DefaultCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress a deck: %w", err)
+	}
+	if _, err := w.Write(d.plain()); err != nil {
+		return nil, fmt.Errorf("compress a deck: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("compress a deck: %w", err)
+	}
+	if out.Len() > MaxEncoded {
+		return nil, fmt.Errorf("the deck has %d octets, at most %d are possible", out.Len(), MaxEncoded)
+	}
+	return out.Bytes(), nil
+}
+
+// plain is the deck before it is compressed.
+func (d *Deck) plain() []byte {
 	b := append(make([]byte, 0, 64+24*len(d.rows)), magic...)
 	sells := byte(0)
 	if d.sells {
@@ -70,21 +89,7 @@ func (d *Deck) Encode() ([]byte, error) {
 			}
 		}
 	}
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.DefaultCompression)
-	if err != nil {
-		return nil, fmt.Errorf("compress a deck: %w", err)
-	}
-	if _, err := w.Write(b); err != nil {
-		return nil, fmt.Errorf("compress a deck: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("compress a deck: %w", err)
-	}
-	if out.Len() > MaxEncoded {
-		return nil, fmt.Errorf("the deck has %d octets, at most %d are possible", out.Len(), MaxEncoded)
-	}
-	return out.Bytes(), nil
+	return b
 }
 
 // Decode reads what Encode wrote. An error wraps ErrEncoding. However the octets look, it
@@ -95,7 +100,12 @@ func Decode(b []byte) (*Deck, error) {
 	if err != nil || len(plain) > maxPlain || from.Len() > 0 || !bytes.HasPrefix(plain, []byte(magic)) {
 		return nil, errors.Join(ErrEncoding, err)
 	}
-	r := decoder{octets.ReadStrict(plain[len(magic):])}
+	return parse(plain[len(magic):])
+}
+
+// parse reads what plain wrote behind the magic.
+func parse(b []byte) (*Deck, error) {
+	r := decoder{octets.ReadStrict(b)}
 	d := &Deck{sells: r.Int(1) == 1, currency: r.Text(3)}
 	if d.currency != "" && !isCurrency(d.currency) {
 		r.Fail()

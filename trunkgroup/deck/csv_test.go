@@ -154,12 +154,11 @@ func FuzzReadCSV(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.String())
 		}
-		one, err := d.Encode()
-		two, err2 := second.Encode()
-		if err != nil || err2 != nil || string(one) != string(two) {
-			t.Fatalf("another deck came back: %v, %v\n%s", err, err2, text.String())
+		one, two := d.plain(), second.plain()
+		if string(one) != string(two) {
+			t.Fatalf("another deck came back\n%s", text.String())
 		}
-		if _, err := Decode(one); err != nil {
+		if _, err := parse(one[len(magic):]); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -176,9 +175,13 @@ func FuzzDecode(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(b)
+		f.Add(d.plain()[len(magic):])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Decode(b)
+		if err != nil {
+			d, err = parse(b) // most of what is found is found behind the compression
+		}
 		if err != nil {
 			return
 		}
@@ -188,11 +191,8 @@ func FuzzDecode(f *testing.F) {
 			book.Routes("p", "+"+r.Prefix, epoch)
 			book.QuoteDeck("d", "+"+r.Prefix, epoch)
 		}
-		out, err := d.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := Decode(out); err != nil || again.Len() != d.Len() {
+		out := d.plain()
+		if again, err := parse(out[len(magic):]); err != nil || string(again.plain()) != string(out) {
 			t.Fatalf("%v", err)
 		}
 	})
