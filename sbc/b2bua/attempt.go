@@ -60,6 +60,7 @@ func (c *Call) send(t *try) {
 	id := c.legIdentity(&o, sh.from, sh.to)
 	t.callID = id.callID
 	t.keep(&o)
+	id.veil = sh.veil
 	t.tx = s.sendInvite(&o, id, t)
 }
 

@@ -36,6 +36,8 @@ type leg struct {
 	reach trunkgroup.Reach
 	// login is what a carrier that challenges is shown; nil for most.
 	login *login
+	// veil is what the caller says in the dialog must pass; nil for most.
+	veil *veil
 	// others are further tags that the caller knows this dialog by (DEC-01).
 	others []string
 }

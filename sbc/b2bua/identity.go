@@ -18,6 +18,7 @@ type identity struct {
 	leg                   *leg             // the dialog, when the INVITE is inside one
 	reach                 trunkgroup.Reach // of a binding
 	login                 *login           // once a carrier's challenge was answered
+	veil                  *veil            // what the caller says in the dialog must pass; nil for most
 	credentials           string           // the header line of the answer: the ACK has the same (RFC 3261 13.2.2.4)
 }
 

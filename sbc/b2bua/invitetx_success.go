@@ -58,7 +58,7 @@ func (tx *inviteTx) dialog(m *sip.Message) *leg {
 	l := &leg{
 		callID: tx.id.callID, localTag: tx.id.localTag, remoteTag: string(m.ToTag()),
 		local: tx.id.local, remote: tx.id.remote, localSeq: tx.id.seq,
-		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach, login: tx.id.login,
+		target: tx.id.uri, base: tx.id.hop, reach: tx.id.reach, login: tx.id.login, veil: tx.id.veil,
 	}
 	l.setRoutes(m, true)
 	l.setTarget(tx.s, m.Header(sip.Contact))

@@ -42,12 +42,13 @@ func (c *Call) relay(l *leg, p *Packet, key uint64) {
 
 // crossing is the outline of a request as it goes on to the other side.
 func (c *Call) crossing(l *leg, m *sip.Message) outline {
-	o := c.other(l).inside(c.s, m.Method())
+	to := c.other(l)
+	o := to.inside(c.s, m.Method())
 	if n := m.MaxForwards(); n > 0 {
 		o.maxForwards = n - 1
 	}
 	o.contact = m.Has(sip.Contact)
-	o.lines = appendCrossing(make([]byte, 0, crossingSize(m)), m)
+	o.lines = to.veil.appendVeiled(make([]byte, 0, crossingSize(m)), m)
 	if m.Method() == sip.INVITE || m.Method() == sip.UPDATE {
 		o.lines = append(o.lines, allowLine...)
 	}
@@ -67,7 +68,7 @@ func (c *Call) answerInside(l *leg, in *incoming, code int, from *sip.Message, e
 		if from.Has(sip.Contact) && code < 300 {
 			lines = s.appendContact(lines, in.reply)
 		}
-		lines = appendCrossing(lines, from)
+		lines = l.veil.appendVeiled(lines, from)
 		contentType, body = from.Header(sip.ContentType), from.Body()
 	}
 	lines = append(lines, extra...)

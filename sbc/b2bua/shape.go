@@ -14,10 +14,14 @@ type shaped struct {
 	uri      string // Request-URI
 	from, to string // From and To values, without tags
 	lines    []byte // complete header lines
+	veil     *veil  // what the caller says later must pass; nil for most
 }
 
 // shape makes it for one far end, always from the caller's own request (S-082).
 func (c *Call) shape(t *try, hop transport.Target) shaped {
+	if t.cand.Route != nil || t.cand.Member.Group.Shapes() {
+		return c.shapeRoute(t, hop)
+	}
 	m, host := t.cand.Member, memberHost(t.cand)
 	return shaped{
 		uri:  "sip:" + c.calledUser(m) + "@" + host + m.Transport.URIParam(),
@@ -53,8 +57,11 @@ func (c *Call) callerAddress(hop transport.Target) string {
 	if c.ani != "" {
 		return c.overridden(c.callerHost(hop))
 	}
-	return readdress(c.msg.Header(sip.From), c.s.sentBy(hop))
+	return c.callerFrom(c.s.sentBy(hop))
 }
+
+// callerFrom is what the caller says of himself, at a host.
+func (c *Call) callerFrom(host string) string { return readdress(c.msg.Header(sip.From), host) }
 
 // calledAddress is the To of a B leg: what the caller wrote, at the far end's
 // host (NUM-08).

@@ -38,6 +38,10 @@ func Portability(user []byte) (rn []byte, npdi bool) {
 	return rn, npdi
 }
 
+// Plain appends the number of a user as plain characters, as every reader of it here does.
+// It reports false when that is longer than dst has room for.
+func Plain(dst, user []byte) ([]byte, bool) { return clean(dst, user) }
+
 // clean appends the number of a user as plain characters: escapes undone (RFC
 // 3261 section 19.1.2: %2B is +), visual separators taken out (RFC 3966 section
 // 3), parameters cut off. It stops with ok false when the number is too long.

@@ -1,5 +1,10 @@
 package sip
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // HeaderID names a header field without a string. Compact forms and every spelling map to the same id.
 type HeaderID uint8
 
@@ -138,6 +143,16 @@ func groupByLength() (groups [longestName + 1][]HeaderID) {
 		groups[n] = append(groups[n], id)
 	}
 	return groups
+}
+
+// LookupHeader returns the id of a header name in any case or in compact form, Other for an unknown name.
+func LookupHeader(name string) HeaderID { return lookupHeader([]byte(name)) }
+
+// ValidHeader reports whether name can be the name of a header line, and value its value: nothing in them ends the line or
+// leaves RFC 3261 25.1 (token; TEXT-UTF8, on one line).
+func ValidHeader(name, value string) bool {
+	bad, _ := badControl([]byte(value))
+	return isToken([]byte(name)) && !bad && utf8.ValidString(value) && !strings.ContainsRune(value, 0x7f)
 }
 
 // lookupHeader returns the id of a header name in any case or in compact form, Other for an unknown name.
