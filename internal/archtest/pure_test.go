@@ -11,8 +11,8 @@ import (
 // a result, so that every rule can be tested at its exact instant. What is below one of them is pure
 // as well, except the adapters.
 var (
-	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/lcr", "sbc/registrar", "sbc/charging", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
-	adapters = []string{"sbc/lcr/client", "trunkgroup/yamldoc", "importer/tree", "sbc/charging/peers", "sbc/charging/spool", "sbc/charging/clerk"}
+	pure     = []string{"trunkgroup", "importer", "geo", "cdr", "sbc/sip", "sbc/hunt", "sbc/transaction", "sbc/number", "sbc/auth", "sbc/uac", "sbc/b2bua", "sbc/drain", "sbc/guard", "sbc/lcr", "sbc/registrar", "sbc/charging", "sbc/tally", "cluster/atrest", "cluster/fsm", "cluster/lease", "cluster/soft", "monitor/cdrquery", "monitor/closing", "monitor/trial", "internal/octets", "internal/percent"}
+	adapters = []string{"sbc/lcr/client", "trunkgroup/yamldoc", "importer/tree", "sbc/charging/peers", "sbc/charging/spool", "sbc/charging/clerk", "sbc/charging/ocs"}
 )
 
 // impure names the standard packages that reach outside the process.

@@ -13,8 +13,11 @@ import (
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// Sender sends one request; what becomes of it comes back by the order's Done. It must not block.
-type Sender interface{ Send(o peers.Order) }
+// Sender sends one request and says to whom; what becomes of it comes back by the order's Done. It must
+// not block.
+type Sender interface {
+	Send(o peers.Order) (host string)
+}
 
 // Config is what a Clerk is built from.
 type Config struct {

@@ -16,6 +16,7 @@ type session struct {
 	offline *charging.Offline // nil without
 	tell    func(Notice)
 	host    string // the server that has the online session
+	asked   string // the one that was asked last
 	ended   bool
 	at      time.Time // its place in the schedule
 	index   int
@@ -123,12 +124,12 @@ func (c *Clerk) send(now time.Time, s *session, r *charging.Request) {
 	key, number, began, kind := s.key, r.Number, now, r.Kind
 	o := peers.Order{Request: r, Host: s.host, Until: now.Add(c.cfg.Timeout)}
 	if r.Elsewhere {
-		o.Host, o.Avoid = "", s.host
+		o.Host, o.Avoid = "", s.asked
 	}
 	o.Done = func(reply peers.Reply) {
 		c.push(func(now time.Time) { c.replied(now, key, number, kind, now.Sub(began), &reply) })
 	}
-	c.cfg.Peers.Send(o)
+	s.asked = c.cfg.Peers.Send(o)
 	c.will(now, s)
 }
 

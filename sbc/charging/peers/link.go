@@ -53,12 +53,12 @@ func (l *link) usable(online bool) (host string, ok bool) {
 	return l.host, l.up && takes && l.dog.Health() == diameter.Okay
 }
 
-// send puts a request on its way. It reports false when there is no way.
-func (l *link) send(o *Order) bool {
+// send puts a request on its way to the peer of that identity. It is not ok when there is no way.
+func (l *link) send(o *Order) (host string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.up || len(l.out) == cap(l.out) {
-		return false
+		return "", false
 	}
 	l.hop++
 	if o.Request.ID == 0 {
@@ -71,7 +71,7 @@ func (l *link) send(o *Order) bool {
 	l.out <- diameter.AppendRequest(make([]byte, 0, 768), o.Request, &l.set.cfg.Identity, to, l.hop, o.Request.ID)
 	l.pending[l.hop] = pending{*o, l.host}
 	l.sent++
-	return true
+	return l.host, true
 }
 
 // run keeps a connection until the set stops.
@@ -127,7 +127,7 @@ func (l *link) session(ctx context.Context, again bool) (up bool, err error) {
 func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.set.cfg.Timeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", l.peer.Address)
+	conn, err := l.set.cfg.Dial(ctx, l.peer.Address)
 	if err != nil || l.peer.TLS == nil {
 		return conn, err
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,8 @@ type Config struct {
 	Watchdog time.Duration
 	// Retry is the first wait before a lost peer is dialled again; it doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
+	// Dial opens the stream to a peer, without TLS; nil dials by TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Asked takes a server's request about a session: to ask again for it, or to end it. It reports
 	// whether there is such a session, and must not block.
 	Asked  func(session string, abort bool) bool
@@ -96,6 +99,11 @@ func New(cfg Config) *Set {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Dial == nil {
+		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		}
+	}
 	if cfg.Asked == nil {
 		cfg.Asked = func(string, bool) bool { return false }
 	}
@@ -142,12 +150,19 @@ func (s *Set) Stop() {
 	}
 }
 
-// Send sends a request to the peer that is best for it. It does not block.
-func (s *Set) Send(o Order) {
+// Send sends a request to the peer that is best for it, and returns who that is; empty for nobody.
+// It does not block.
+func (s *Set) Send(o Order) (host string) {
 	l := s.choose(&o)
-	if l == nil || !l.send(&o) {
+	if l == nil {
+		o.Done(Reply{})
+		return ""
+	}
+	host, ok := l.send(&o)
+	if !ok {
 		o.Done(Reply{})
 	}
+	return host
 }
 
 // choose picks the peer: the one that has the session, else the first that is well.
