@@ -59,6 +59,11 @@ type Config struct {
 	CallLimits Limits
 	// Routes decides for plans that ask others; nil answers that nobody does.
 	Routes Routes
+	// Charging has calls charged; nil charges none.
+	Charging Charging
+	// Hooks is told what becomes of calls whose plan has webhooks; nil: nobody is. It is
+	// called by shards and must not block.
+	Hooks b2bua.Hooks
 	// Bindings keeps what is registered; nil takes no registrations.
 	Bindings Bindings
 	// Limits bound what strangers can hold open.

@@ -15,6 +15,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
 
 // stepsPerLoop is how many events a shard takes between two looks at its timers
@@ -338,6 +339,13 @@ func (sh *shard) Finished(r *cdr.Record) {
 		sh.server.tests.finished(r)
 	}
 	sh.server.observer.Finished(r)
+}
+
+// Tell implements b2bua.Env.
+func (sh *shard) Tell(p *trunkgroup.RoutePolicy, e *policy.Event) {
+	if hooks := sh.server.cfg.Hooks; hooks != nil {
+		hooks.Tell(p, e)
+	}
 }
 
 // Count implements b2bua.Env.

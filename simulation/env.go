@@ -10,10 +10,12 @@ import (
 	"github.com/tandem-sbc/tandem/limit"
 	"github.com/tandem-sbc/tandem/monitor/closing"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
+	"github.com/tandem-sbc/tandem/sbc/charging"
 	"github.com/tandem-sbc/tandem/sbc/mint"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
 
 var errUnreachable = errors.New("the node cannot be reached over the interconnect")
@@ -187,6 +189,20 @@ func (w *world) nodeNamed(name string) *node {
 	}
 	return nil
 }
+
+// Tell implements b2bua.Env: nobody is told.
+func (e *shardEnv) Tell(*trunkgroup.RoutePolicy, *policy.Event) {}
+
+// Charge implements b2bua.Env: nobody charges these calls.
+func (e *shardEnv) Charge(uint64, *trunkgroup.Charging, charging.Call) b2bua.ChargeTicket {
+	return b2bua.ChargeTicket{}
+}
+
+// ChargeAnswered implements b2bua.Env.
+func (e *shardEnv) ChargeAnswered(uint64, charging.Call) {}
+
+// ChargeEnded implements b2bua.Env.
+func (e *shardEnv) ChargeEnded(uint64, charging.Call) {}
 
 // Decide implements b2bua.Env: nobody decides for these calls.
 func (e *shardEnv) Decide(uint64, *b2bua.RouteQuery) *trunkgroup.RouteSet {

@@ -19,6 +19,8 @@ type Env interface {
 	Registrar
 	Limits
 	Router
+	Charger
+	Hooks
 	Observer
 }
 
@@ -127,6 +129,12 @@ const (
 	// EventRouteFault: something of a route that was decided was not done; Reason says what,
 	// Detail is the route's own text.
 	EventRouteFault
+	// EventPolicyFault: a rule of a Plan could not be evaluated, Reason says which, Detail why.
+	EventPolicyFault
+	// EventRouteFailed: an attempt of a call by routes has failed, at once. EventRouteAdvance:
+	// such a call goes on to another far end.
+	EventRouteFailed
+	EventRouteAdvance
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
@@ -143,6 +151,8 @@ type Event struct {
 	// Result and Reason are label values: words of ours, never text of a
 	// message.
 	Result, Reason string
+	// Call is the id of the call, of events about its routes.
+	Call string
 	// Detail is what others wrote: it may be logged, quoted, and is never a label.
 	Detail string
 	// Method is the request's, for EventRetransmission.

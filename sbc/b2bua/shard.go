@@ -13,6 +13,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/transaction"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
 
 const (
@@ -46,6 +47,7 @@ type Shard struct {
 	registers map[uint64]*registering // REGISTERs that wait for the registrar
 	lateByes  int                     // BYEs that are kept for owners that are away
 	waits     map[uint64]*wait        // who waits for a share of a limit
+	charges   map[uint64]*Call        // those that are charged
 	rates     rates                   // uses that end by themselves
 	seen      geo.Seen                // call ids that peer sites handed to us
 	closing   bool                    // no call begins any more
@@ -58,6 +60,7 @@ type Shard struct {
 	planner    trunkgroup.Planner // of one call after the other
 	keyed      keyed              // what distributions hash of it
 	query      RouteQuery         // of the call that asks for routes
+	machine    policy.Machine     // evaluates the rules of plans
 	hot        any                // what is being worked on: a *Call, a responder or a timed
 }
 
@@ -109,6 +112,7 @@ func New(cfg Config, env Env, now time.Time) *Shard {
 		linger:    transaction.NewLinger[transport.Target](lingerLimit),
 		alarms:    alarms{epoch: now},
 		waits:     make(map[uint64]*wait),
+		charges:   make(map[uint64]*Call),
 		registers: make(map[uint64]*registering),
 	}
 }

@@ -3,7 +3,9 @@ package b2bua
 import (
 	"time"
 
+	"github.com/tandem-sbc/tandem/sbc/charging"
 	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
 
 // away makes every other node see that this one has gone, a second after it
@@ -62,6 +64,20 @@ func (w *storm) revive(n *stormNode) {
 	clear(n.up)
 	w.back(n)
 }
+
+// Tell implements Env: nobody is told.
+func (n *stormNode) Tell(*trunkgroup.RoutePolicy, *policy.Event) {}
+
+// Charge implements Env: nobody charges these calls.
+func (n *stormNode) Charge(uint64, *trunkgroup.Charging, charging.Call) ChargeTicket {
+	return ChargeTicket{}
+}
+
+// ChargeAnswered implements Env.
+func (n *stormNode) ChargeAnswered(uint64, charging.Call) {}
+
+// ChargeEnded implements Env.
+func (n *stormNode) ChargeEnded(uint64, charging.Call) {}
 
 // Decide implements Env: nobody decides for these calls.
 func (n *stormNode) Decide(uint64, *RouteQuery) *trunkgroup.RouteSet {

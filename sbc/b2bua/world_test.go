@@ -20,6 +20,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
 	"github.com/tandem-sbc/tandem/trunkgroup"
+	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
 
 // world is a shard with everything around it written down: what it sends, what
@@ -58,7 +59,9 @@ type world struct {
 	// routes decides; nil: nobody does. What it returns nil for waits in queries.
 	routes   func(q *RouteQuery) *trunkgroup.RouteSet
 	queries  []uint64
+	hooked   []*policy.Event // what webhooks would get
 	queue    *limit.Queue
+	charges  chargeDesk
 	asked    []asked // REGISTERs that wait
 	registry *registry.Registry
 	// refuseRegisters: the registrar has no room.
@@ -145,6 +148,8 @@ func document() *trunkgroup.Document {
 }
 
 // Env.
+
+func (w *world) Tell(_ *trunkgroup.RoutePolicy, e *policy.Event) { w.hooked = append(w.hooked, e) }
 
 func (w *world) Decide(ref uint64, q *RouteQuery) *trunkgroup.RouteSet {
 	if w.routes == nil {
