@@ -89,6 +89,9 @@ func (m *Monitor) build(now time.Time) {
 	}
 	old := m.board
 	m.board = verdict.Build(m.input(now))
+	if m.cfg.BarredCarriers != nil {
+		m.board.View.BarredCarriers = m.cfg.BarredCarriers(now)
+	}
 	m.ramps.Follow(now, m.board)
 	for _, site := range m.table.Sites() {
 		was := old != nil && old.View.Panic[site]
@@ -110,5 +113,6 @@ func (m *Monitor) build(now time.Time) {
 // sameView says whether two views of one table plan calls alike.
 func sameView(a, b *trunkgroup.View) bool {
 	return slices.Equal(a.States, b.States) && slices.Equal(a.Weights, b.Weights) && maps.Equal(a.Panic, b.Panic) &&
-		slices.Equal(a.Lapsed, b.Lapsed) && slices.Equal(a.Barred, b.Barred) && slices.Equal(a.Ramps, b.Ramps) && slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
+		slices.Equal(a.Lapsed, b.Lapsed) && slices.Equal(a.Barred, b.Barred) && slices.Equal(a.Ramps, b.Ramps) && maps.Equal(a.BarredCarriers, b.BarredCarriers) &&
+		slices.EqualFunc(a.Addrs, b.Addrs, slices.Equal) && slices.EqualFunc(a.Carriers, b.Carriers, slices.Equal)
 }

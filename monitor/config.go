@@ -44,6 +44,9 @@ type Config struct {
 	Lapsed func(*trunkgroup.Member) (reason string, since time.Time)
 	// Bars gives the members that get no calls for what their calls came to (D10). Optional.
 	Bars verdict.Bars
+	// BarredCarriers says of carriers of route plans why they get no calls, see
+	// trunkgroup.View. Optional.
+	BarredCarriers func(now time.Time) map[string]string
 	// OnUp is told that an operator wants a member ("group/member") to get calls again. Optional; must not call the monitor.
 	OnUp func(member string)
 	// Registry knows the far ends of members that register; every View gets it. Optional.

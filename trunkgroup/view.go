@@ -23,8 +23,8 @@ type View struct {
 	// Barred says why a member gets no calls beside its state: quality. Nil, or
 	// empty: nothing does.
 	Barred []string
-	// BarredCarriers says of carriers of route plans why they get no calls now, by carrier
-	// id; nil bars none.
+	// BarredCarriers says of carriers of route plans why they get no calls now, by
+	// "@plan/carrier"; nil bars none.
 	BarredCarriers map[string]string
 	// Ramps are the shares, in percent, that members have of their own while they
 	// start slowly. Nil, or 0: the full share.

@@ -29,7 +29,7 @@ func newDesk(a *App, build string) (*desk, error) {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts, backend.MemberEdits, backend.Hashes = d, d, d
 		backend.Bans, backend.Tests = d, d
-		backend.Numbers = d
+		backend.Numbers, backend.Traffic, backend.Sinks, backend.Records = d, d, d, d
 		backend.Registrations = d
 		d.orders = newOrders(a, d.carryOut)
 		a.node.OnFrame(orderFrame, orderFrame, d.orders.frame)

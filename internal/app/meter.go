@@ -70,6 +70,9 @@ func sources(a *App) metrics.Sources {
 		s.Numbers = func() metrics.Numbers { return numberMetrics(a) }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.Quality = a.quality.metrics
+		s.Hooks = a.hooks.metrics
+		s.Tallies = func() metrics.Tallies { return a.tallies.metrics() }
+		s.CDRSinks = func() []metrics.CDRSink { return sinkMetrics(time.Now(), a.watch.sinks.Status()) }
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
 	return s

@@ -103,10 +103,10 @@ func (q *callQuality) judge(now time.Time) {
 	changes := q.Judge(now)
 	for _, c := range changes {
 		if c.Bar.Until.IsZero() {
-			q.log.Info("member is judged anew by its calls", "member", c.Member)
+			q.log.Info("a member, or a carrier of a plan, is judged anew by its calls", "member", c.Member)
 			continue
 		}
-		q.log.Warn("calls to a member do worse than its group demands", "member", c.Member, "reason", c.Bar.Reason,
+		q.log.Warn("calls to a member, or to a carrier of a plan, do worse than is demanded", "member", c.Member, "reason", c.Bar.Reason,
 			"since", c.Bar.Since.UTC().Format(time.RFC3339), "until", c.Bar.Until.UTC().Format(time.RFC3339))
 	}
 	if len(changes) > 0 {

@@ -1,34 +1,21 @@
 package app
 
 import (
-	"sync/atomic"
-
+	"github.com/tandem-sbc/tandem/internal/pushlist"
 	"github.com/tandem-sbc/tandem/sbc"
 )
 
-// callQueue takes what shards tell of answered calls: a list that many push to and
-// one takes from, without a lock.
+// callQueue takes what shards tell of answered calls.
 type callQueue struct {
-	head atomic.Pointer[callBatch]
+	pushlist.List[[]sbc.CallChange]
 	wake chan struct{} // one token: there is something to take
-}
-
-type callBatch struct {
-	changes []sbc.CallChange
-	next    *callBatch
 }
 
 func newCallQueue() *callQueue { return &callQueue{wake: make(chan struct{}, 1)} }
 
 // push takes one shard's list and never blocks.
 func (q *callQueue) push(changes []sbc.CallChange) {
-	b := &callBatch{changes: changes}
-	for {
-		b.next = q.head.Load()
-		if q.head.CompareAndSwap(b.next, b) {
-			break
-		}
-	}
+	q.Push(changes)
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -36,13 +23,4 @@ func (q *callQueue) push(changes []sbc.CallChange) {
 }
 
 // take returns what was pushed, oldest first.
-func (q *callQueue) take() (list [][]sbc.CallChange) {
-	var oldest *callBatch
-	for b := q.head.Swap(nil); b != nil; {
-		b.next, oldest, b = oldest, b, b.next
-	}
-	for ; oldest != nil; oldest = oldest.next {
-		list = append(list, oldest.changes)
-	}
-	return list
-}
+func (q *callQueue) take() [][]sbc.CallChange { return q.Take(nil) }

@@ -26,6 +26,9 @@ type Backend struct {
 	Accounts      Accounts
 	Bans          Bans
 	Frauds        Frauds
+	Traffic       Traffic
+	Sinks         Sinks
+	Records       Records
 	Numbers       Numbers
 	Drain         Drainer
 	Hashes        Hasher

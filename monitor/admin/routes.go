@@ -58,6 +58,9 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerAccounts(api, mux)
 	s.registerBans(api, mux)
 	s.registerFrauds(api, mux)
+	s.registerTraffic(api, mux)
+	s.registerSinks(api, mux)
+	s.registerRecords(api, mux)
 	s.registerNumbers(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)

@@ -17,12 +17,15 @@ type Sources struct {
 	Cluster       func() Cluster
 	Keys          func() Keys
 	CDR           map[string]func() cdrlog.Stats // by the sink's name
+	CDRSinks      func() []CDRSink
 	Limits        func() []Limit
 	Registrations func() Registrations
 	Accounts      func() []Account
 	Fraud         func() []Fraud
 	Numbers       func() Numbers
 	Quality       func() []Quality
+	Tallies       func() Tallies
+	Hooks         func() Hooks
 	Losses        func() Losses
 	Soft          func() Soft
 	Doors         func() Doors
@@ -138,6 +141,13 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.s.Registrations != nil {
 		p.registrations(c.s.Registrations())
 	}
+	if c.s.Tallies != nil {
+		t := c.s.Tallies()
+		p.tallies(&t)
+	}
+	if c.s.Hooks != nil {
+		p.hooks(c.s.Hooks())
+	}
 	if c.s.Quality != nil {
 		p.quality(c.s.Quality())
 	}
@@ -164,6 +174,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Keys != nil {
 		p.keys(c.s.Keys())
+	}
+	if c.s.CDRSinks != nil {
+		p.sinks(c.s.CDRSinks())
 	}
 	for sink, read := range c.s.CDR {
 		p.cdr(sink, read())
