@@ -10,6 +10,10 @@ import (
 // MaxHop is the highest hop that a token may carry: a call crosses to a peer site once.
 const MaxHop = 1
 
+// MaxDecision bounds what a token says of decided routes: beside it a header block has room
+// for the rest of the token and the caller's own headers.
+const MaxDecision = 4096
+
 // Faults of a token. Each of them refuses the hand-off.
 var (
 	// ErrTokenKey: there is no key to check with.
@@ -52,4 +56,15 @@ type Token struct {
 	// Test: an operator's test call. A node that does not know the field takes it
 	// for a call like every other one.
 	Test bool
+	// Decision are the routes that remain of a call which others decided about, as
+	// trunkgroup.AppendRouteSet writes them, at most MaxDecision octets; empty for a call by
+	// the document. The node that takes the call asks nobody again.
+	Decision []byte
+	// Ring is what its plan says of ringing, in whole milliseconds, for a call with a
+	// Decision; 0 = no bound.
+	Ring time.Duration
+	// Causes are the finals on which its plan goes on, for a call with a Decision.
+	Causes trunkgroup.CauseSet
+	// MaxMembers is how many of a route's group its plan tries, for a call with a Decision.
+	MaxMembers int
 }

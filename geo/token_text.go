@@ -22,7 +22,7 @@ const macSize = 16
 const macMark = ";mac="
 
 // maxToken bounds the text of a token; a longer one is refused before its MAC is computed.
-const maxToken = 8192
+const maxToken = 8192 + MaxDecision*4/3 + 512
 
 // Append appends the token as the value of the header X-Tandem-Handoff, with a MAC under the key. The
 // MAC covers every field and the Call-ID and From tag of the INVITE that carries it, so that it opens
@@ -49,6 +49,7 @@ func (t *Token) Append(dst, key, sipCallID, fromTag []byte) []byte {
 	if t.Test {
 		dst = append(dst, ";test=1"...)
 	}
+	dst = t.appendDecision(dst)
 	mac := tokenMAC(key, dst[start:], sipCallID, fromTag)
 	dst = append(dst, macMark...)
 	return base64.RawURLEncoding.AppendEncode(dst, mac[:macSize])
@@ -171,6 +172,8 @@ func (t *Token) set(name, value string, seen *int) (err error) {
 		}
 		t.Test = true
 		return nil
+	case "routes", "routes.ring", "routes.causes", "routes.members":
+		return t.setDecision(name, value)
 	default:
 		return t.Keys.set(name, value)
 	}

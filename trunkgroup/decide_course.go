@@ -26,6 +26,10 @@ type Course struct {
 	Groups []*Group
 	// Routes are tried in the place of Groups, when somebody else has decided.
 	Routes *RouteSet
+	// MaxMembers bounds how many of a route's group are tried; 0 means one (S-070).
+	MaxMembers int
+	// Unbounded: it is an emergency call, from which nobody is kept (DEC-17).
+	Unbounded bool
 	// Secure: it is to a sips address, and goes by TLS on every hop (RFC 3261
 	// 26.2.2, RFC 5630 3.1).
 	Secure bool
@@ -37,8 +41,11 @@ type Course struct {
 // distribution, the groups in order. PeerFirst names the site that is asked
 // before all of them, since the far end that the call sticks to takes the calls
 // of that site; its own members are tried when that site cannot take the call.
-// Calls and Explain both ask it.
+// Calls and Explain both ask it. With Routes the order is theirs, and no peer is first.
 func (c *Course) Plan(dst []Candidate, by Caster) (order []Candidate, peerFirst string) {
+	if c.Routes != nil {
+		return c.PlanRoutes(dst, 0, nil, by), ""
+	}
 	for _, g := range c.Groups {
 		d := by.Draw(g)
 		begin := len(dst)
@@ -101,15 +108,14 @@ func (c *Course) elsewhere(g *Group, farEnd string, by Caster) string {
 
 // HandsOff tells whether a peer site has members for this call. Only
 // configuration may say no: what nodes know of each other is no judge (DEC-04).
-func (c *Course) HandsOff() bool {
-	for _, site := range c.Table.PeerSites(c.Site) {
-		for _, g := range c.Groups {
-			if g.Serves(site) {
-				return true
-			}
-		}
+func (c *Course) HandsOff() bool { return slices.ContainsFunc(c.Table.PeerSites(c.Site), c.serves) }
+
+// serves tells whether a site has members for this call.
+func (c *Course) serves(site string) bool {
+	if c.Routes != nil {
+		return c.servesRoutes(site)
 	}
-	return false
+	return slices.ContainsFunc(c.Groups, func(g *Group) bool { return g.Serves(site) })
 }
 
 // keepSecure takes the far ends without TLS out of a try-order.

@@ -34,6 +34,8 @@ type Query struct {
 	// MayShow asks the lists beside the document's own whether a caller may be
 	// shown; with nil there are none.
 	MayShow func(e164 []byte) bool
+	// Routes are what was decided for a call whose plan leaves it to others; nil: nothing yet.
+	Routes *RouteSet
 	// NumberPolicy reads the called number, and the routing number beside it.
 	NumberPolicy
 }
@@ -72,9 +74,10 @@ func Explore(t *Table, v *View, q Query) Explored {
 	}
 	x.Match, x.Shown, x.Digest = match, string(e.shown), e.digest
 	x.Decision = e.route(match)
-	if e.mayOriginate(&x.Decision) && x.Decision.Groups != nil {
+	if e.mayOriginate(&x.Decision) && (x.Decision.Groups != nil || e.decided(&x)) {
 		e.d, x.Course.Groups = &x.Decision, x.Decision.Groups
 		x.Order, x.PeerFirst = x.Course.Plan(nil, e)
+		e.routes(&x)
 		e.out.PeerFirst, e.out.Policy = x.PeerFirst, wholeCall(x.Decision.Customer)
 		e.elsewhere(&x)
 	}
@@ -88,11 +91,14 @@ type explainer struct {
 	q      Query
 	host   []byte // of the Request-URI, when that is known
 	d      *Decision
-	places int    // in the order so far
-	quiet  bool   // nobody reads the steps
-	digest bool   // the caller is known by digest
-	shown  []byte // the number shown in place of the caller's (P-29)
-	out    Explanation
+	places int  // in the order so far
+	quiet  bool // nobody reads the steps
+	// byRoutes: the order is that of routes, see routes; draws are those of their groups.
+	byRoutes bool
+	draws    map[*Group]*Draw
+	digest   bool   // the caller is known by digest
+	shown    []byte // the number shown in place of the caller's (P-29)
+	out      Explanation
 }
 
 // newExplainer takes the parts of a called address of record apart.

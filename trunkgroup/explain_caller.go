@@ -3,7 +3,7 @@ package trunkgroup
 // mayOriginate says of a call that has somewhere to go whether the caller that it
 // shows is one that nobody may. Emergency calls are not asked (DEC-17).
 func (e *explainer) mayOriginate(d *Decision) bool {
-	if d.Groups == nil || len(e.q.Caller)+len(e.shown) == 0 || EmergencyNumber([]byte(d.Called)) {
+	if d.Groups == nil && d.Plan == nil || len(e.q.Caller)+len(e.shown) == 0 || EmergencyNumber([]byte(d.Called)) {
 		return true
 	}
 	shown := e.shown

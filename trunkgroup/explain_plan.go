@@ -25,6 +25,10 @@ func (e *explainer) Asks(site string) bool { return e.q.Asks == nil || e.q.Asks(
 
 // Planned implements Caster: it tells the try-order of one group in this site.
 func (e *explainer) Planned(g *Group, d Draw, order []Candidate, peerFirst bool) {
+	if e.byRoutes {
+		e.gateway(g, &d)
+		return
+	}
 	if peerFirst {
 		e.say("plan", "calls of this value of %s go to %q, which takes the calls of %s: that site is asked first",
 			g.AffinityHeader, d.Remembered, e.v.SiteOf(e.t, g, d.Remembered))

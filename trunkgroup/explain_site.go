@@ -12,7 +12,9 @@ func (e *explainer) elsewhere(x *Explored) {
 		there.q.Asks = func(string) bool { return false }
 		course := x.Course
 		course.Site, course.Groups = site, d.Groups
-		course.Plan(nil, &there)
+		there.byRoutes, there.draws = e.byRoutes, map[*Group]*Draw{}
+		order, _ := course.Plan(nil, &there)
+		there.routes(&Explored{Course: course, Order: order})
 		e.out.Sites = append(e.out.Sites, SitePlan{Site: site, Dialable: there.places, Order: there.out.Order})
 	}
 	for _, peer := range e.t.PeerSites(e.q.Site) {
@@ -24,23 +26,17 @@ func (e *explainer) elsewhere(x *Explored) {
 func (e *explainer) handoff(x *Explored, peer string) {
 	for i := range e.out.Sites {
 		plan := &e.out.Sites[i]
-		if plan.Site != peer || !servesAny(x.Course.Groups, peer) {
+		if plan.Site != peer || !x.Course.serves(peer) {
 			continue
 		}
 		plan.Handoff = true
+		if x.Course.Routes != nil {
+			e.say("hand-off", "%s may be asked next, with the routes that remain: it asks nobody again", peer)
+		}
 		for _, g := range x.Course.Groups {
 			if members := g.At(peer); len(members) > 0 {
 				e.say("hand-off", "%s may be asked next, its members of %s: %s", peer, g.Name, e.census(members))
 			}
 		}
 	}
-}
-
-func servesAny(groups []*Group, site string) bool {
-	for _, g := range groups {
-		if g.Serves(site) {
-			return true
-		}
-	}
-	return false
 }

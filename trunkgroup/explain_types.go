@@ -14,6 +14,7 @@ type OrderLine struct {
 	Group     string `json:"group"`
 	Within    string `json:"within,omitempty"` // the group of the route in which Group stands
 	Member    string `json:"member"`
+	Carrier   string `json:"carrier,omitempty"` // whose route leads there
 	Site      string `json:"site"`
 	Addr      string `json:"addr,omitempty"`
 	Transport string `json:"transport,omitempty"`
@@ -139,6 +140,7 @@ type Explanation struct {
 	PeerFirst string      `json:"peer_first,omitempty"` // site that is asked before all members
 	Steps     []Step      `json:"steps"`
 	Groups    []GroupLine `json:"groups,omitempty"`
+	Routes    []RouteLine `json:"routes,omitempty"` // of the decision, when there is one
 	Order     []OrderLine `json:"order,omitempty"`
 	Sites     []SitePlan  `json:"sites,omitempty"` // the others
 	Limits    []LimitLine `json:"limits,omitempty"`

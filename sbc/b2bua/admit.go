@@ -111,7 +111,11 @@ func (c *Call) originUses() []limit.Use {
 // group, and the one in which that stands. A customer's group counts for the whole
 // call, see originUses, but one that stands in it for the attempt.
 func memberUses(cand *trunkgroup.Candidate) []limit.Use {
-	uses, m := make([]limit.Use, 0, 6), cand.Member
+	m := cand.Member
+	if m.Index < 0 { // the next hop of a route, which no document bounds
+		return nil
+	}
+	uses := make([]limit.Use, 0, 6)
 	carrier := m.Group.Role == trunkgroup.PSTNProvider
 	if carrier || cand.Outer != nil {
 		uses = appendUses(uses, limit.Group, m.Group.Name)
@@ -222,7 +226,7 @@ func (c *Call) stopWaiting(now time.Time) {
 	case waitRoutes:
 		c.take(&trunkgroup.RouteSet{Absent: true})
 	case waitCredit:
-		c.fail(503, causeNoDecision)
+		c.creditLate()
 	}
 }
 
@@ -256,7 +260,7 @@ func (c *Call) admitAttempt(t *try) {
 
 func (c *Call) attemptAdmitted(t *try, uses []limit.Use, ok bool) {
 	if !ok {
-		c.do(c.seq.Undialable(c.s.now, t.index, attemptCapacity))
+		c.do(c.fresh().Undialable(c.s.now, t.index, attemptCapacity))
 		return
 	}
 	t.uses = c.s.hold(uses)

@@ -33,6 +33,9 @@ type try struct {
 func (c *Call) dial(attempt, target int) {
 	t := &try{call: c, index: attempt, cand: c.cands[target], node: -1}
 	c.tries = append(c.tries, t)
+	if attempt > 0 && c.lc != nil {
+		c.s.env.Count(Event{Kind: EventRouteAdvance, Call: c.id, Carrier: t.cand.Route.CarrierID})
+	}
 	c.admitAttempt(t)
 }
 
@@ -48,7 +51,7 @@ func (c *Call) send(t *try) {
 	m := t.cand.Member
 	listener, ok := s.listener(m.Transport, t.cand.Addr.Addr())
 	if !ok {
-		c.do(c.seq.Undialable(s.now, t.index, "no_listener"))
+		c.do(c.fresh().Undialable(s.now, t.index, "no_listener"))
 		return
 	}
 	hop := transport.Target{
@@ -129,7 +132,7 @@ func (t *try) decided(m *sip.Message) {
 	if t.node >= 0 {
 		c.hand.decided(t, m)
 	} else {
-		c.do(c.seq.Final(c.s.now, t.index, m.Status()))
+		c.do(c.fresh().Final(c.s.now, t.index, m.Status()))
 	}
 	c.event = nil
 }
@@ -147,19 +150,19 @@ func (t *try) lost(_ *inviteTx, err error) {
 	}
 	t.evidence(false, cause)
 	if NeverSent(err) {
-		c.do(c.seq.Undialable(c.s.now, t.index, cause))
+		c.do(c.fresh().Undialable(c.s.now, t.index, cause))
 		return
 	}
-	c.do(c.seq.TransportError(c.s.now, t.index, cause))
+	c.do(c.fresh().TransportError(c.s.now, t.index, cause))
 }
 
 // judge takes what a final failure says about the member itself: nothing,
 // unless its group lists the code, or a 503 asks for a pause (DEC-11).
 func (t *try) judge(m *sip.Message) {
-	if t.node >= 0 || t.cand.Binding != nil {
+	member := t.cand.Member
+	if t.node >= 0 || t.cand.Binding != nil || member.Index < 0 {
 		return
 	}
-	member := t.cand.Member
 	if member.Group.PassiveCodes.Has(m.Status()) {
 		t.call.s.env.Evidence(member, t.cand.Addr, false, vendorCause(m.Status()))
 	}
@@ -200,9 +203,10 @@ func (t *try) saidNothing(cause string) bool {
 }
 
 // evidence reports the first sign of life of a member, or that there was none. A
-// far end that registers is not probed: its binding is all that is known of it.
+// far end that registers is not probed: its binding is all that is known of it; nor is the
+// next hop of a route, which no document has.
 func (t *try) evidence(ok bool, cause string) {
-	if !t.heard && t.cand.Binding == nil {
+	if !t.heard && t.cand.Binding == nil && t.cand.Member.Index >= 0 {
 		t.call.s.env.Evidence(t.cand.Member, t.cand.Addr, ok, cause)
 	}
 }

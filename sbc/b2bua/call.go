@@ -82,7 +82,10 @@ type Call struct {
 	groups []*trunkgroup.Group   // by the document
 	asks   *trunkgroup.RoutePlan // whose routes others decide; nil for most
 	routes *trunkgroup.RouteSet  // what they decided
+	lc     *routing              // how far it has got with that; nil for most
 	secure bool                  // to a sips address
+	// ruledBy is what the rules of its plan did with it.
+	ruledBy ruledCall
 
 	// The hunt.
 	seq    *hunt.Sequence
@@ -122,6 +125,7 @@ type Call struct {
 	seqBegun bool
 	end      outcome
 	fraud    *fraud.Use // nil for a call that nobody counts
+	charge   *charged   // nil for a call that nobody charges
 	test     bool       // an operator's test call
 }
 
@@ -182,7 +186,7 @@ type fork struct {
 func (c *Call) deadline() time.Time {
 	switch c.phase {
 	case hunting:
-		if c.seq == nil {
+		if c.idle() {
 			return c.wait.deadline()
 		}
 		d := c.seq.Deadline()
@@ -216,12 +220,12 @@ func earliest(a, b time.Time) time.Time {
 func (c *Call) expire(now time.Time) {
 	switch c.phase {
 	case hunting:
-		if c.seq == nil {
+		if c.idle() {
 			c.stopWaiting(now)
 			return
 		}
 		if d := c.seq.Deadline(); !d.IsZero() && !now.Before(d) {
-			c.do(c.seq.Expire(now))
+			c.do(c.fresh().Expire(now))
 		}
 		if c.phase == hunting && c.hand != nil {
 			c.hand.expire(now)
@@ -242,6 +246,9 @@ func (c *Call) arm() {
 // an event at once, whose actions then queue behind.
 func (c *Call) do(actions []hunt.Action) {
 	c.todo = append(c.todo, actions...)
+	if c.lc != nil {
+		c.tellAttempts()
+	}
 	if c.busy {
 		return
 	}
@@ -266,26 +273,40 @@ func (c *Call) perform(a hunt.Action) {
 		c.relayProvisional(early{a.Attempt, string(c.event.ToTag())}, c.event)
 	case hunt.Answer:
 		c.bridge(c.try(a.Attempt), c.event)
-	case hunt.Forward:
-		c.definitive = a.Definitive
-		c.forward(c.try(a.Attempt))
 	case hunt.Handoff:
 		c.handOff(a.Budget)
 	case hunt.RelayHandoff:
 		c.relayProvisional(early{handoffAttempt, string(c.event.ToTag())}, c.event)
 	case hunt.AnswerHandoff:
 		c.bridge(c.hand.winner, c.event)
-	case hunt.ForwardHandoff:
-		c.forward(c.hand.refusal)
 	case hunt.CancelHandoff:
 		if c.hand != nil {
 			c.hand.cancel()
 		}
-	case hunt.Fail:
+	case hunt.Forward, hunt.ForwardHandoff, hunt.Fail:
+		if c.lc == nil || !c.reroute(a) {
+			c.give(a)
+		}
+	}
+}
+
+// give gives the caller the failure that the sequence engine came to.
+func (c *Call) give(a hunt.Action) {
+	switch a.Kind {
+	case hunt.Forward:
+		c.definitive = a.Definitive
+		c.forward(c.try(a.Attempt))
+	case hunt.ForwardHandoff:
+		c.forward(c.hand.refusal)
+	default:
 		c.definitive = a.Definitive
 		c.failHunt(a.Code, a.Cause)
 	}
 }
+
+// idle reports whether the call has nobody in flight and waits for others: before its
+// hunt, or for other routes when those that it had have failed.
+func (c *Call) idle() bool { return c.seq == nil || c.wait != nil }
 
 // abandon gives an attempt up.
 func (c *Call) abandon(attempt int, cause string) {
@@ -331,12 +352,17 @@ func (c *Call) cancelled(in *incoming) {
 func (c *Call) cancel() {
 	if c.phase == hunting {
 		c.end.party = partyCaller
-		if c.seq == nil { // it waits for a share of a limit
-			c.fail(487, hunt.CauseCancelled)
-			return
-		}
-		c.do(c.seq.Cancel(c.s.now))
+		c.callOff()
 	}
+}
+
+// callOff ends a hunt with a 487, also one that waits for others.
+func (c *Call) callOff() {
+	if c.idle() {
+		c.fail(487, hunt.CauseCancelled)
+		return
+	}
+	c.do(c.seq.Cancel(c.s.now))
 }
 
 const (

@@ -7,5 +7,8 @@ func (c *Call) egress() *trunkgroup.Member {
 	if c.test || c.times.answer.IsZero() || c.winner == nil || c.winner.node >= 0 {
 		return nil
 	}
-	return c.winner.cand.Member
+	if m := c.winner.cand.Member; m.Index >= 0 {
+		return m
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // callID makes Tandem's own id of a call, one over both sites and all records.
@@ -37,6 +38,8 @@ func (c *Call) setPhase(p phase) { c.phase = p }
 // only the hunt needed: a call that is up holds no message and no sequence.
 func (c *Call) settleAttempts() {
 	c.rec = c.record()
+	c.addFields(c.rec)
+	c.settleRoutes()
 	c.msg, c.seq, c.cands, c.tries, c.forks, c.event, c.todo = nil, nil, nil, nil, nil, nil, nil
 	if c.hand != nil {
 		c.hand.release()
@@ -82,11 +85,13 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 			N: i + 1, Dialed: a.Dialed, Progress: a.Progress, Code: a.Code, Cause: a.Cause, Elapsed: a.Elapsed,
 			Group: a.Group, Member: a.Member, Site: a.Site,
 		}
+		route := c.routeOf(&a)
+		if route != nil {
+			out.CarrierID = route.CarrierID
+		}
 		if m := c.memberOf(&a); m != nil {
-			out.Group, out.Member, out.Site = m.Group.Name, m.ID, c.s.cfg.Site
-			if !c.test { // no quality is judged by it
-				c.s.env.Count(Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final})
-			}
+			out.Group, out.Member, out.Site = c.groupOf(&a, m), m.ID, c.s.cfg.Site
+			c.countAttempt(&a, m, route)
 		}
 		if t := c.try(i); t != nil && a.Site == "" {
 			out.EgressCallID = t.callID
@@ -97,6 +102,7 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 		r.Attempts = append(r.Attempts, out)
 		if !answered { // of a fork the one that answered, which may not be the last
 			r.EgressGroup, r.EgressMember, r.EgressSite = out.Group, out.Member, out.Site
+			c.recordRoute(r, route, a.Code/100 == 2)
 		}
 		answered = answered || a.Code/100 == 2
 	}
@@ -105,6 +111,39 @@ func (c *Call) recordAttempts(r *cdr.Record) {
 		r.EgressCallID = c.winner.callID
 		if n := len(r.Attempts); n > 0 && r.EgressCallID == "" {
 			r.EgressCallID = r.Attempts[n-1].EgressCallID
+		}
+	}
+}
+
+// countAttempt counts an attempt here, when its call is recorded. A test call says nothing of
+// who is called, nor has the next hop of a route a name that is counted under.
+func (c *Call) countAttempt(a *hunt.Attempt, m *trunkgroup.Member, route *trunkgroup.CarrierRoute) {
+	if c.test {
+		return
+	}
+	e := Event{Kind: EventAttempt, Member: m, Code: a.Code, Reason: a.Cause, Dialed: a.Dialed, Final: a.Final}
+	if m.Index < 0 {
+		e.Member = nil
+	}
+	if route != nil {
+		e.Carrier = route.CarrierID
+	}
+	c.s.env.Count(e)
+}
+
+// recordRoute writes down the route that won, or the last one that was tried (S-100); what it
+// says of the record holds when it won (S-050).
+func (c *Call) recordRoute(r *cdr.Record, route *trunkgroup.CarrierRoute, won bool) {
+	if route == nil {
+		return
+	}
+	r.CarrierID, r.RouteSource = route.CarrierID, c.routes.Source
+	r.Rate, r.Rated, r.Currency = route.Rate, route.Rated, route.Currency
+	r.BillingIncrement, r.MinDuration = route.BillingIncrement, route.MinDuration
+	r.Fields = nil
+	if won {
+		for _, f := range route.CDRFields {
+			r.Fields = append(r.Fields, cdr.Field{Name: f.Name, Value: f.Value})
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (s *Shard) loseHalves(node string) {
 	for _, c := range s.callsOf(node) {
 		if c.phase == hunting {
 			s.hot = c
-			c.do(c.seq.Cancel(s.now))
+			c.callOff()
 		}
 	}
 }

@@ -104,10 +104,10 @@ func (h *handing) perform(a geo.Action) {
 		h.count("refused")
 		r := peerResult(h.refusal.final)
 		r.Accepted, r.Code = a.Accepted, a.Code
-		c.do(c.seq.HandoffDone(now, r))
+		c.do(c.fresh().HandoffDone(now, r))
 	case geo.Exhausted:
 		h.count("exhausted")
-		c.do(c.seq.HandoffDone(now, hunt.HandoffResult{Accepted: a.Accepted}))
+		c.do(c.fresh().HandoffDone(now, hunt.HandoffResult{Accepted: a.Accepted}))
 	}
 }
 
@@ -148,6 +148,7 @@ func (h *handing) ask(node int) {
 		Group: c.customer.Name, Version: table.Version(), Budget: h.budget(), Tried: c.tried(),
 		Called: c.called, Direction: c.dir.String(), Keys: c.handedKeys(), Test: c.test,
 	}
+	c.handRoutes(&token)
 	o.lines = append(o.lines, sip.Handoff.String()...)
 	o.lines = append(o.lines, ": "...)
 	o.lines = token.Append(o.lines, s.handoff[0], []byte(id.callID), []byte(id.localTag))
@@ -167,7 +168,7 @@ func (h *handing) budget() time.Duration {
 func (c *Call) tried() []string {
 	var keys []string
 	for _, a := range c.seq.Attempts() {
-		if m := c.memberOf(&a); m != nil && a.Dialed {
+		if m := c.memberOf(&a); m != nil && m.Index >= 0 && a.Dialed {
 			keys = append(keys, m.Key)
 		}
 	}

@@ -28,6 +28,16 @@ func rulesOf(order []trunkgroup.Candidate, groups []*trunkgroup.Group) huntRules
 	return r
 }
 
+// routeRules is rulesOf for carriers that somebody has decided on, from one target on.
+// Those before it keep their places.
+func (r *huntRules) routeRules(order []trunkgroup.Candidate, from int, table *trunkgroup.Table, plan *trunkgroup.RoutePlan) {
+	r.targets = append(r.targets[:from:from], make([]hunt.Target, len(order)-from)...)
+	for i := from; i < len(order); i++ {
+		r.add(order, i)
+		follow(&r.targets[i], &order[i], table, plan)
+	}
+}
+
 // add makes the target of a candidate.
 func (r *huntRules) add(order []trunkgroup.Candidate, i int) {
 	cand := &order[i]
@@ -82,4 +92,18 @@ func preference(c *trunkgroup.Candidate) int {
 		return 1000
 	}
 	return c.Binding.Q
+}
+
+// follow gives the target the timers and causes of its route: "route.reroute_causes >
+// gateway.groups[].reroute_causes > lcr.reroute_causes > default" (S-036), and timeout_secs
+// for the wait for progress, without which the plan's ring bound is it (S-030).
+func follow(t *hunt.Target, cand *trunkgroup.Candidate, table *trunkgroup.Table, plan *trunkgroup.RoutePlan) {
+	r := cand.Route
+	t.Progress, t.RerouteAfterProgress = r.Timeout, r.RerouteAfterProgress
+	switch {
+	case !r.RerouteCauses.Empty():
+		t.AdvanceOn = &r.RerouteCauses
+	case plan != nil && !plan.RerouteCauses.Empty() && !table.SaysAdvance(cand.Member.Group):
+		t.AdvanceOn = &plan.RerouteCauses
+	}
 }

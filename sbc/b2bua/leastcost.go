@@ -29,6 +29,11 @@ type RouteQuery struct {
 	Caller    []byte // his number, E.164 where it could be read
 	User      string // digest user
 	Now       time.Time
+	// Failed is the final response that the routes so far came to, and FailedCause why, of
+	// a call that asks for others (S-045); 0 = it asks for the first time. What is known is
+	// no answer then, and the answer is nobody else's.
+	Failed      int
+	FailedCause string
 }
 
 // decisionGrace is how much longer than the plan's timeout a call waits: who asks ends
@@ -47,12 +52,20 @@ func (c *Call) askRoutes() bool {
 	if c.asks == nil || c.routes != nil {
 		return true
 	}
+	set := c.ask(0, "")
+	return set != nil && c.take(set)
+}
+
+// ask asks for routes, when others have failed with their final response. It returns nil
+// while the call waits.
+func (c *Call) ask(failed int, cause string) *trunkgroup.RouteSet {
 	s := c.s
 	q := &s.query
 	*q = RouteQuery{
 		Plan: c.asks, Group: c.customer.Name, Dialed: c.called, CallID: c.msg.CallID(),
 		From: addressURI(c.msg.Header(sip.From)), To: addressURI(c.msg.Header(sip.To)),
 		Source: c.source, Transport: c.proto, Caller: c.appendCallerE164(q.Caller[:0]), User: c.user, Now: s.now,
+		Failed: failed, FailedCause: cause,
 	}
 	ref := s.newBranch()
 	set := s.env.Decide(ref, q)
@@ -60,14 +73,18 @@ func (c *Call) askRoutes() bool {
 		c.wait = &wait{call: c, kind: waitRoutes, until: s.now.Add(c.asks.Patience() + decisionGrace)}
 		s.waits[ref] = c.wait
 		c.arm()
-		return false
 	}
-	return c.take(set)
+	return set
 }
 
-// take takes a decision (S-011 to S-013). It reports false when that ends the call.
+// take takes a decision (S-011 to S-013). It reports false when that ends the call: with
+// what it says, or with the failure of the routes before it.
 func (c *Call) take(set *trunkgroup.RouteSet) bool {
 	set = c.policed(set)
+	if c.lc != nil && (set.Absent || set.Reject.Code == 0 && len(set.Routes) == 0) {
+		c.give(c.lc.ended)
+		return false
+	}
 	switch {
 	case set.Absent:
 		c.end.cause = causeNoDecision
@@ -99,7 +116,11 @@ func (s *Shard) Decided(now time.Time, ref uint64, set *trunkgroup.RouteSet) {
 	}
 	s.hot = c
 	c.wait = nil
-	if c.take(set) {
+	switch {
+	case !c.take(set):
+	case c.lc != nil:
+		c.again()
+	default:
 		c.resume()
 	}
 	c.arm()

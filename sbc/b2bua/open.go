@@ -126,8 +126,7 @@ func (s *Shard) Shared(now time.Time, node string, o Open) {
 		s.parted(node, o.Key)
 	case OpenGiveUp:
 		if c, ok := s.invites[o.Key]; ok && c.phase == hunting {
-			c.end.party = partyCaller
-			c.do(c.seq.Cancel(now))
+			c.cancel()
 		}
 	}
 }

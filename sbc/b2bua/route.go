@@ -48,8 +48,9 @@ func (c *Call) route(who caller) {
 // view of now.
 func (c *Call) hunt() {
 	table, view := c.s.env.Routing()
-	course := trunkgroup.Course{
-		Table: table, View: view, Site: c.s.cfg.Site, Groups: c.groups, Routes: c.routes, Secure: c.secure, Planner: &c.s.planner,
+	course := c.course(table, view)
+	if c.routes != nil {
+		c.begin(table, view)
 	}
 	c.plan(&course)
 	c.seq = hunt.New(c.huntConfig(&course), c.times.start)
@@ -58,8 +59,12 @@ func (c *Call) hunt() {
 
 // huntConfig says how the sequence engine goes through the try-order.
 func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
-	d := trunkgroup.Decision{Direction: c.dir.String(), Ingress: c.ingress, Customer: c.customer}
-	cfg := HuntConfig(&d, course, c.cands, c.peerFirst)
+	d := trunkgroup.Decision{Direction: c.dir.String(), Ingress: c.ingress, Customer: c.customer, Plan: c.asks}
+	rules := rulesFor(&d, course, c.cands)
+	if c.lc != nil {
+		c.lc.rules = rules
+	}
+	cfg := huntConfig(&d, course, &rules, c.peerFirst)
 	if c.token.yes {
 		cfg.MaxPDD, cfg.Exhausted, cfg.Handoff, cfg.PeerFirst = c.token.Budget, 0, false, false
 	}
@@ -69,10 +74,27 @@ func (c *Call) huntConfig(course *trunkgroup.Course) hunt.Config {
 // HuntConfig says how the sequence engine goes through the try-order of a call.
 // Calls and explain both ask it.
 func HuntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunkgroup.Candidate, peerFirst bool) hunt.Config {
-	rules := rulesOf(order, course.Groups)
+	rules := rulesFor(d, course, order)
+	return huntConfig(d, course, &rules, peerFirst)
+}
+
+// rulesFor are the targets of a try-order and what they follow.
+func rulesFor(d *trunkgroup.Decision, course *trunkgroup.Course, order []trunkgroup.Candidate) huntRules {
+	if course.Routes == nil {
+		return rulesOf(order, course.Groups)
+	}
+	var r huntRules
+	r.routeRules(order, 0, course.Table, d.Plan)
+	return r
+}
+
+func huntConfig(d *trunkgroup.Decision, course *trunkgroup.Course, rules *huntRules, peerFirst bool) hunt.Config {
 	cfg := hunt.Config{
 		Targets: rules.targets, Groups: rules.rules,
 		Ring: d.Customer.Timers.Ring, MaxPDD: d.Customer.Timers.MaxPDD, HandoffOn: d.Customer.HandoffOn,
+	}
+	if course.Routes != nil && d.Plan != nil {
+		cfg.Ring = d.Plan.Ring // S-062: of the sequence, whoever's call it is
 	}
 	if d.Direction == trunkgroup.Inbound && d.Ingress != nil {
 		cfg.Exhausted = d.Ingress.ExhaustedCode
@@ -102,6 +124,9 @@ func (c *Call) decide(table *trunkgroup.Table, who caller, uri sip.URI) bool {
 		})
 	}
 	c.groups, c.asks = d.Groups, d.Plan
+	if c.token.yes && (d.Plan != nil || len(c.token.Decision) > 0) && d.Customer != nil {
+		return c.takeHanded()
+	}
 	if d.Groups == nil && d.Plan == nil {
 		c.fail(d.Code, d.Cause)
 		return false

@@ -102,8 +102,15 @@ func TestS036_C7_CausesOfATarget(t *testing.T) {
 		code int
 		want bool
 	}{
-		{nil, 480, true}, {nil, 404, false}, {own(), 480, true}, {own(404), 480, false}, {own(404), 404, true},
-		{own(603, 404), 603, false}, {own(484), 484, false}, {own(408), 408, true}, {nil, 408, false},
+		{nil, 480, true},
+		{nil, 404, false},
+		{own(), 480, true},
+		{own(404), 480, false},
+		{own(404), 404, true},
+		{own(603, 404), 603, false},
+		{own(484), 484, false},
+		{own(408), 408, true},
+		{nil, 408, false},
 	} {
 		cfg := Config{Groups: []Group{group}}
 		if got := cfg.advances(&Target{AdvanceOn: tt.on}, tt.code); got != tt.want {
