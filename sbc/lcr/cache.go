@@ -2,6 +2,7 @@ package lcr
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,8 +174,7 @@ func (c *Cache) Delete(k Key) bool {
 func (c *Cache) Sweep(keep func(k Key, e *Entry) *Entry) (forgotten int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := len(c.ring) - 1; i >= 0; i-- { // drop fills a place with one that was visited
-		n := c.ring[i]
+	for _, n := range slices.Backward(c.ring) { // drop fills a place with one that was visited
 		was := n.entry.Load()
 		switch e := keep(n.key, was); {
 		case e == nil:
