@@ -35,6 +35,9 @@ type App struct {
 	doors    *doors        // nil on a witness
 	sessions *callSessions // nil on a witness
 	quality  *callQuality  // nil on a witness
+	hooks    *hooks        // nil on a witness
+	tallies  *tallies      // nil on a witness
+	finder   *callIndex    // nil on a witness
 	recent   *recent.Ring  // what the last calls asked
 	audit    *audit.Log    // who changed what
 	started  time.Time
@@ -99,7 +102,16 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.regs = newRegistrations(a)
 		a.sessions = newCallSessions(a)
 		a.quality = newCallQuality(a)
+		a.hooks = newHooks(a, build)
+		a.onStop("webhooks", a.hooks.stop)
+		a.tallies = newTallies(a)
 		a.onStop("soft state", a.stopSoft) // after the last record is on disk
+	}
+	if !a.cfg.Witness {
+		if a.finder, err = newCallIndex(a); err != nil {
+			return err
+		}
+		a.onStop("index of call records", a.finder.stop)
 	}
 	a.watch, err = newWatch(a, build)
 	if err != nil {
@@ -115,6 +127,7 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.onStop("fraud counts", a.frauds.stop)
 		a.onStop("counts of calls", a.sessions.stop)
 		a.onStop("quality of calls", a.quality.stop)
+		a.onStop("what calls came to", a.tallies.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
@@ -171,6 +184,8 @@ func (a *App) Start() error {
 		a.frauds.start()
 		a.sessions.start()
 		a.quality.start()
+		a.tallies.start()
+		a.finder.start()
 		a.doors.start()
 	}
 	a.watch.start()

@@ -156,6 +156,9 @@ func (m *meter) count(e *b2bua.Event) {
 	case b2bua.EventPDD:
 		h.Group(e.Group).PDD(d, seconds(e.Value))
 	case b2bua.EventAttempt:
+		if e.Member == nil {
+			return // the next hop of a route has no name to be counted under
+		}
 		m := h.Member(e.Member)
 		m.Attempt(attemptClass(e))
 		m.Fault(attemptFault(e))

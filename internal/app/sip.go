@@ -27,6 +27,7 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		Door:       watch.app.doors.guard,
 		Timers:     transaction.Timers{T1: cfg.SIP.T1, T2: cfg.SIP.T2, T4: cfg.SIP.T4},
 		CallLimits: watch.app.limits,
+		Hooks:      watch.app.hooks,
 		Bindings:   watch.app.regs,
 		Fraud:      watch.app.frauds.watch,
 		Sessions:   watch.app.sessions,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/tandem-sbc/tandem/cluster/interconnect"
 	"github.com/tandem-sbc/tandem/monitor"
 	"github.com/tandem-sbc/tandem/monitor/cdrlog"
+	"github.com/tandem-sbc/tandem/monitor/cdrsink"
 	"github.com/tandem-sbc/tandem/monitor/prober"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/sbc"
@@ -43,6 +45,7 @@ type watch struct {
 	monitor *monitor.Monitor // nil on a witness
 	names   *dns.Resolver
 	records *cdrlog.Log
+	sinks   *cdrsink.Set // nil on a witness
 	meter   *meter
 	lines   *lines
 	calls   *callQueue // answered calls, on their way to the other nodes
@@ -75,6 +78,9 @@ func newWatch(a *App, build string) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("call records: %w", err)
 	}
+	if w.sinks, err = openSinks(a, w.records); err != nil {
+		return nil, fmt.Errorf("call records: %w", err)
+	}
 	w.book = newCallBook(a, a.soft, w.records, w.calls)
 	w.lines = newLines(a.log)
 	w.names, err = newResolver(a, func() { w.monitor.Resolved() })
@@ -90,7 +96,7 @@ func newWatch(a *App, build string) (*watch, error) {
 			}
 		},
 		Forward:  func(node string, payload []byte) bool { return a.node.Send(node, evidenceFrame, payload) },
-		Carriers: w.carriers, Lapsed: w.lapsed, Bars: a.quality.Bar, OnUp: a.quality.up, Registry: a.regs.index, Sessions: a.sessions,
+		Carriers: w.carriers, Lapsed: w.lapsed, Bars: a.quality.Bar, BarredCarriers: a.quality.BarredCarriers, OnUp: a.quality.up, Registry: a.regs.index, Sessions: a.sessions,
 		Resolve:  func(m *trunkgroup.Member) []netip.AddrPort { return w.names.Addrs(dnsTarget(m)) },
 		KnobFile: filepath.Join(a.cfg.DataDir, "knobs.json"), OnKnobsKept: a.knobsKept, OnKnob: a.auditKnob,
 		Logger: a.log.With("component", "monitor"),
@@ -112,6 +118,7 @@ func (w *watch) serve(server *sbc.Server) {
 	node.OnMembers(func([]gossip.Member) { w.peers() })
 	node.OnFrame(sbc.FirstFrame, sbc.LastFrame, server.Frame)
 	node.OnFrame(sbc.FrameUnsent, sbc.FrameUnsent, server.Frame)
+	node.OnFrame(recordFrame, recordFrame, w.app.finder.frame)
 	node.OnFrame(limitFrame, limitFrame, w.app.limits.frame)
 	node.OnFrame(evidenceFrame, evidenceFrame, func(from string, _ byte, payload []byte) { w.monitor.Frame(from, payload) })
 }
@@ -125,6 +132,7 @@ func (w *watch) start() {
 	}
 	w.monitor.Start()
 	w.book.start()
+	w.sinks.Start()
 	go w.keepPeers(ctx)
 }
 
@@ -140,7 +148,7 @@ func (w *watch) stop(ctx context.Context) error {
 	w.monitor.Stop()
 	w.names.Stop()
 	w.lines.stop()
-	return w.records.Stop(ctx)
+	return errors.Join(w.records.Stop(ctx), w.sinks.Stop(ctx)) // what is on disk is passed on last
 }
 
 // table puts a new table in force, together with a view made for it.
@@ -166,6 +174,7 @@ func (w *watch) board(b *verdict.Board) {
 		w.app.doors.use(b.Table, b.View)
 		w.app.sessions.Publish(b.Table)
 		w.app.quality.Use(b.Table)
+		w.app.hooks.use(b.Table)
 		w.server.Publish(b.Table, b.View)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
@@ -187,6 +196,8 @@ func (w *watch) keepPeers(ctx context.Context) {
 		w.app.node.SetLoad(w.load())
 		w.canary.look(w.app)
 		w.app.watchEmergencies(time.Now())
+		w.app.hooks.alarm()
+		w.watchRecords(time.Now())
 		select {
 		case <-ctx.Done():
 			return
@@ -270,7 +281,10 @@ func (w *watch) Calls(changes []sbc.CallChange) { w.calls.push(changes) }
 func (w *watch) Count(e b2bua.Event) {
 	w.meter.count(&e)
 	w.app.quality.count(&e)
+	w.app.tallies.count(&e)
+	w.app.hooks.count(&e)
 	w.app.doors.count(&e)
+	logRoute(w.app.log, &e)
 	w.canary.count(&e)
 	if e.Kind == b2bua.EventRegister && e.Member != nil {
 		w.app.regs.refused.note(time.Now(), &e)
