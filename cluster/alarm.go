@@ -24,6 +24,11 @@ const (
 	AlarmNumbersLower = "numbers_lower_version"
 	// AlarmNumbersOrphaned: rows of the number table belong to groups that the document has not.
 	AlarmNumbersOrphaned = "numbers_orphaned"
+	// AlarmDecksSave: the rate decks cannot be written to disk, or read from it.
+	AlarmDecksSave = "decks_save"
+	// AlarmDecksLower: the cluster's rate decks are older than the running ones, or others of
+	// the same edition.
+	AlarmDecksLower = "decks_lower_version"
 	// AlarmHalted: a command of a later build stopped the state machine.
 	AlarmHalted = "config_halted"
 	// AlarmCanary: this node went back from a canary to the revision before it (DEC-25).

@@ -26,7 +26,7 @@ const (
 )
 
 // MaxBackup bounds a backup in octets.
-const MaxBackup = fsm.MaxSnapshotHead + fsm.MaxNumberTable + 64<<10
+const MaxBackup = fsm.MaxSnapshotHead + fsm.MaxNumberTable + fsm.MaxAllDecks + 64<<10
 
 // maxBackupHead bounds the description in a backup in octets.
 const maxBackupHead = 16 << 10
@@ -40,6 +40,7 @@ type BackupInfo struct {
 	Revisions  int       `json:"revisions"`         // how many are in it
 	Numbers    int       `json:"numbers,omitempty"` // patterns of the number table
 	Edition    uint64    `json:"edition,omitempty"` // of the number table
+	Decks      int       `json:"decks,omitempty"`   // rate decks
 	Node       string    `json:"node"`              // that wrote it
 	Build      string    `json:"build"`
 	At         time.Time `json:"at"`
@@ -64,6 +65,11 @@ func (n *Node) Backup() ([]byte, BackupInfo, error) {
 	if table, running := n.publisher.numbersNow(); running.Newer(logged) {
 		state.PutNumbers(table, running)
 	}
+	if running := n.decks.state(); running.Version.Revision > 0 {
+		if _, logged := state.Decks(); running.Version.Newer(logged) {
+			state.PutDecks(running.List, running.Version)
+		}
+	}
 	body, err := state.Snapshot()
 	if err != nil {
 		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
@@ -78,6 +84,8 @@ func (n *Node) Backup() ([]byte, BackupInfo, error) {
 	}
 	table, edition := state.Numbers()
 	info.Numbers, info.Edition = table.Len(), edition.Revision
+	decks, _ := state.Decks()
+	info.Decks = len(decks)
 	head, err := json.Marshal(info)
 	if err != nil {
 		return nil, BackupInfo{}, fmt.Errorf("cluster: backup: %w", err)
@@ -193,6 +201,9 @@ func (n *Node) Restore(ctx context.Context, b *Backup, r Restoration) (trunkgrou
 	}
 	if err := n.restoreNumbers(ctx, b, r); err != nil {
 		return v, fmt.Errorf("%w: %w", ErrNumbersNotRestored, err)
+	}
+	if err := n.restoreDecks(ctx, b, r); err != nil {
+		return v, fmt.Errorf("%w: %w", ErrDecksNotRestored, err)
 	}
 	if err := n.recall(ctx, b); err != nil {
 		return v, fmt.Errorf("cluster: the document is in force, but the history of the backup was not taken: %w", err)

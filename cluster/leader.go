@@ -32,6 +32,7 @@ func (n *Node) keep() {
 		n.publisher.poke()
 		n.watchVersion()
 		n.watchNumbers()
+		n.watchDecks()
 		n.condense()
 		n.watchClocks()
 		if n.raft.State() == raft.Leader {

@@ -19,7 +19,8 @@ type machine struct {
 	site    string
 	offer   func(offer) // a document became the one of this node's site
 	numbers func(numbersOffer)
-	halted  func(error) // the state takes no more commands
+	decks   func(decksOffer) // nil: nobody wants them
+	halted  func(error)      // the state takes no more commands
 
 	mu     sync.Mutex
 	state  *fsm.State
@@ -47,13 +48,18 @@ func (m *machine) effective() (offer, bool) {
 func (m *machine) Apply(log *raft.Log) any {
 	m.mu.Lock()
 	result := m.state.Apply(log.Data)
-	m.taken.note(len(log.Data), fsm.IsNumbers(log.Data))
+	m.taken.note(len(log.Data), fsm.IsNumbers(log.Data) || fsm.IsDecks(log.Data))
 	current, ok := m.effective()
 	var edition numbersOffer
 	if d := result.Numbers; d != nil {
 		edition = numbersOffer{version: result.Version, before: d.Before, rows: d.Rows, record: &d.Record}
 		edition.table, _ = m.state.Numbers()
 		m.recent.add(edition)
+	}
+	var decks decksOffer
+	if d := result.Decks; d != nil {
+		decks.record = &d.Record
+		decks.list, decks.version = m.state.Decks()
 	}
 	stop := m.state.Halted()
 	m.mu.Unlock()
@@ -63,6 +69,8 @@ func (m *machine) Apply(log *raft.Log) any {
 	switch {
 	case result.Numbers != nil:
 		m.numbers(edition)
+	case result.Decks != nil:
+		m.offerDecks(decks)
 	case result.Changed && ok:
 		m.offer(current)
 	}
@@ -99,7 +107,15 @@ func (m *machine) Restore(r io.ReadCloser) error {
 		m.offer(current)
 	}
 	m.numbers(wholeOffer(state.Numbers()))
+	list, version := state.Decks()
+	m.offerDecks(decksOffer{list: list, version: version})
 	return nil
+}
+
+func (m *machine) offerDecks(o decksOffer) {
+	if m.decks != nil {
+		m.decks(o)
+	}
 }
 
 // reset forgets everything: the log begins anew.
@@ -170,6 +186,26 @@ func (m *machine) numberImports() []fsm.NumbersImport {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.NumbersImports()
+}
+
+// deckList returns the rate decks and their version.
+func (m *machine) deckList() ([]fsm.Deck, trunkgroup.Version) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Decks()
+}
+
+func (m *machine) deckHistory() []fsm.DecksRecord {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.DecksHistory()
+}
+
+// deckUploads returns the uploads of rate decks that are open.
+func (m *machine) deckUploads() []fsm.DeckUpload {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.DeckUploads()
 }
 
 func (m *machine) stopped() error {

@@ -23,8 +23,9 @@ import (
 )
 
 // Protocol is the version of what nodes say to each other by gossip, by frames and in
-// the log. 2 knows canaries (package fsm, kinds 2 to 5), 3 the number table (kind 6).
-const Protocol = 3
+// the log. 2 knows canaries (package fsm, kinds 2 to 5), 3 the number table (kind 6), 4 the
+// rate decks (kind 7).
+const Protocol = 4
 
 // Node is this process as a member of the cluster.
 type Node struct {
@@ -41,6 +42,7 @@ type Node struct {
 	layer     *streamLayer
 	machine   *machine
 	publisher *publisher
+	decks     *deckKeeper
 	alarms    alarms
 	census    census
 	fence     *fence
@@ -58,6 +60,7 @@ type Node struct {
 	condensing   atomic.Bool
 	turn         turn
 	numbersLower time.Time // see watchNumbers
+	decksLower   time.Time // see watchDecks
 
 	lowerSince time.Time // see watchVersion
 
@@ -99,6 +102,8 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n.publisher = newPublisher(&n.cfg, n.vault, &n.alarms)
 	n.machine = newMachine(cfg.Cluster, cfg.Site, n.publisher.offer, n.publisher.offerNumbers, func(err error) { n.alarms.raise(AlarmHalted, err.Error()) })
+	n.decks = newDeckKeeper(&n.cfg, n.vault, &n.alarms)
+	n.machine.decks = n.decks.offer
 	if err := n.openLog(); err != nil {
 		return nil, err
 	}
@@ -113,7 +118,7 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 
 // build does the part of New whose failure must close the store.
 func (n *Node) build(ctx context.Context, via dialmap.Map) error {
-	if err := n.publisher.load(); err != nil {
+	if err := errors.Join(n.publisher.load(), n.decks.load()); err != nil {
 		return err
 	}
 	streams := interconnect.Config{
@@ -211,6 +216,7 @@ func (n *Node) OnAlarm(f func(Alarm)) { n.alarms.tell = append(n.alarms.tell, f)
 // the consensus (DEC-14: load, open SIP, then Raft). It does not wait for anybody.
 func (n *Node) Start() error {
 	n.publisher.start()
+	n.decks.start()
 	n.mu.Lock()
 	n.raft = newConsensus(&n.cfg, n.machine, n.fence, n.layer)
 	n.started = time.Now()
@@ -268,6 +274,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	step("raft streams", n.layer.Close())
 	n.ic.Stop()
 	n.publisher.close()
+	n.decks.close()
 	step("raft log", n.closeLog())
 	return errors.Join(faults...)
 }

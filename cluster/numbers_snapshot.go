@@ -10,7 +10,7 @@ const (
 	snapshotOctets = 64 << 20
 	// importOctets is the same while an import is open, which would be in the snapshot too.
 	importOctets = 8 * snapshotOctets
-	// numberTrailingLogs are the entries that are kept behind a snapshot with a number table: a
+	// numberTrailingLogs are the entries that are kept behind a snapshot with a number table or rate decks: a
 	// node that was away shortly need not get all of it.
 	numberTrailingLogs = 256
 )
@@ -18,7 +18,7 @@ const (
 // taken is what the machine took since its last snapshot.
 type taken struct {
 	octets    int
-	documents int // commands that were no change of numbers
+	documents int // commands that were no change of numbers or rate decks
 }
 
 func (t *taken) note(octets int, numbers bool) {
@@ -53,7 +53,8 @@ func (n *Node) condense() {
 	n.wg.Go(func() {
 		defer n.condensing.Store(false)
 		err := n.raft.do(func(r *raft.Raft) raft.Future {
-			if _, v := n.machine.numberTable(); v.Revision > 0 {
+			_, numbers := n.machine.numberTable()
+			if _, decks := n.machine.deckList(); numbers.Revision > 0 || decks.Revision > 0 {
 				conf := r.ReloadableConfig()
 				conf.TrailingLogs = numberTrailingLogs
 				if err := r.ReloadConfig(conf); err != nil {

@@ -71,6 +71,9 @@ func (n *Node) Recover(ctx context.Context, r Recovery) (RecoveryReport, error) 
 	if report.Version, err = n.raise(ctx, kept, r); err == nil {
 		err = n.raiseNumbers(ctx, r.Author, "recovery from lost quorum: "+r.Reason)
 	}
+	if err == nil {
+		err = n.recoverDecks(ctx, r.Author, "recovery from lost quorum: "+r.Reason)
+	}
 	return report, err
 }
 

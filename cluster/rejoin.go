@@ -87,6 +87,7 @@ func (n *Node) rejoin() error {
 	n.machine.reset()
 	if over {
 		n.publisher.forget()
+		n.decks.forget()
 	}
 	n.beginLife()
 	n.log.Warn("the old log was discarded", "epoch", s.Mine.String())

@@ -67,6 +67,8 @@ func (n *Node) acceptable(c fsm.Command) error {
 		return n.allSpeak(canaryProtocol)
 	case *fsm.Numbers:
 		return n.acceptNumbers(c)
+	case *fsm.Decks:
+		return n.acceptDecks()
 	}
 	return nil
 }
@@ -103,11 +105,14 @@ func (n *Node) apply(ctx context.Context, command []byte) answer {
 	n.turn.note(c, result.Err)
 	var conflict *fsm.ConflictError
 	var edition *fsm.EditionError
+	var decks *fsm.DecksEditionError
 	switch {
 	case errors.As(result.Err, &conflict):
 		return answer{verdict: verdictConflict, version: conflict.Have}
 	case errors.As(result.Err, &edition):
 		return answer{verdict: verdictConflict, version: edition.Have}
+	case errors.As(result.Err, &decks):
+		return answer{verdict: verdictConflict, version: decks.Have}
 	case result.Err != nil:
 		return answer{verdict: verdictRefused, version: result.Version, message: result.Err.Error()}
 	}

@@ -166,6 +166,8 @@ func conflictOf(command []byte, have trunkgroup.Version) error {
 		e.Expected = saw(c.Expect)
 	case *fsm.Numbers:
 		return &fsm.EditionError{Expected: saw(c.Expect), Have: have}
+	case *fsm.Decks:
+		return &fsm.DecksEditionError{Expected: saw(c.Expect), Have: have}
 	}
 	return e
 }

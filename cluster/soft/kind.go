@@ -102,7 +102,7 @@ func DefaultRules() map[Kind]Rule {
 		KindCall:     {Linger: time.Hour},
 		KindBinding:  {Keep: true, Versioned: true, Newest: true, MaxTTL: 2 * time.Hour},
 		KindAffinity: {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
-		KindLCR:      {Keep: true, Versioned: true, Evict: true, MaxTTL: time.Hour},
+		KindLCR:      {Keep: true, Versioned: true, Evict: true},
 		KindCounter:  {},
 		KindAccount:  {},
 		KindSessions: {},

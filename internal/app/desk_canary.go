@@ -87,7 +87,7 @@ func (d *desk) Restore(ctx context.Context, r admin.Restoration) (admin.Applied,
 	}
 	before := d.app.node.Status().Document
 	v, err := d.app.node.Restore(ctx, b, cluster.Restoration{Revision: r.Revision, Author: r.Author, Reason: reason})
-	if err != nil && !errors.Is(err, cluster.ErrNumbersNotRestored) && v.Newer(before) && d.app.node.Status().Document == v {
+	if err != nil && !errors.Is(err, cluster.ErrNumbersNotRestored) && !errors.Is(err, cluster.ErrDecksNotRestored) && v.Newer(before) && d.app.node.Status().Document == v {
 		// The document is in force; what was not taken over is the rest of the history.
 		d.app.log.Warn("the history of a backup was not taken over", "error", err)
 		err = nil
