@@ -40,13 +40,20 @@ func (r *FailureRule) Words() string {
 	case r.Ask:
 		return "the decision server is asked again"
 	case r.Routes != nil:
-		groups := make([]string, len(r.Routes.Routes))
-		for i := range r.Routes.Routes {
-			groups[i] = r.Routes.Routes[i].GatewayGroup
-		}
-		return "tries " + strings.Join(groups, ", ")
+		return "tries " + strings.Join(r.Groups(), ", ")
 	case r.Reject.Reason == "":
 		return fmt.Sprintf("the caller gets %d", r.Reject.Code)
 	}
 	return fmt.Sprintf("the caller gets %d %s", r.Reject.Code, r.Reject.Reason)
+}
+
+// Groups are the groups that the rule has tried, in order.
+func (r *FailureRule) Groups() (names []string) {
+	if r.Routes == nil {
+		return nil
+	}
+	for i := range r.Routes.Routes {
+		names = append(names, r.Routes.Routes[i].GatewayGroup)
+	}
+	return names
 }
