@@ -90,6 +90,9 @@ func New(cfg Config, inter Interconnect, observer Observer) (*Server, error) {
 	if s.cfg.Routes == nil {
 		s.cfg.Routes = noRoutes{}
 	}
+	if s.cfg.Charging == nil {
+		s.cfg.Charging = noCharging{}
+	}
 	if s.cfg.Traffic == nil {
 		s.cfg.Traffic = func(int) Traffic { return noTraffic{} }
 	}
