@@ -59,6 +59,9 @@ func busy(t testing.TB) *Metrics {
 			}
 		},
 		CDR: map[string]func() cdrlog.Stats{"file": func() cdrlog.Stats { return cdrlog.Stats{Written: 5, Refused: 1, Backlog: 2, Failing: true} }},
+		CDRSinks: func() []CDRSink {
+			return []CDRSink{{Name: "billing", Sent: 7, Errors: 3, Gaps: 2, Backlog: 4, Waits: 90 * time.Second, Failing: true}}
+		},
 	})
 	h := m.ForTable(table)
 	g := h.Group(table.Group("carrier-a"))
@@ -165,6 +168,10 @@ func TestPage(t *testing.T) {
 		`tandem_cdr_failed_total{reason="refused",sink="file"} 1`,
 		`tandem_cdr_backlog_records{sink="file"} 2`,
 		`tandem_cdr_failing{sink="file"} 1`,
+		`tandem_cdr_written_total{sink="billing"} 7`,
+		`tandem_cdr_backlog_records{sink="billing"} 4`,
+		`tandem_cdr_oldest_unsent_seconds{sink="billing"} 90`,
+		`tandem_cdr_gaps_total{sink="billing"} 2`,
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("missing: %s", want)
