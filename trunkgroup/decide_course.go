@@ -28,6 +28,8 @@ type Course struct {
 	Routes *RouteSet
 	// MaxMembers bounds how many of a route's group are tried; 0 means one (S-070).
 	MaxMembers int
+	// PlanName is the plan's that the routes are by.
+	PlanName string
 	// Unbounded: it is an emergency call, from which nobody is kept (DEC-17).
 	Unbounded bool
 	// Secure: it is to a sips address, and goes by TLS on every hop (RFC 3261

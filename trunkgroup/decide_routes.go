@@ -53,7 +53,7 @@ func (c *Course) planRoute(dst []Candidate, r *CarrierRoute, tried []Candidate, 
 	cause := CauseNoTarget
 	switch {
 	case !r.Routable():
-	case !c.Unbounded && c.View.BarredCarriers[r.CarrierID] != "":
+	case c.barred(r) && !c.allBarred():
 		cause = CauseQuality
 	case r.GatewayGroup != "":
 		dst, cause = c.planGateway(dst, r, most, tried, by)
@@ -67,6 +67,16 @@ func (c *Course) planRoute(dst []Candidate, r *CarrierRoute, tried []Candidate, 
 		dst[i].Route = r
 	}
 	return dst
+}
+
+// barred reports whether the calls of a route's carrier do so badly that it gets none (D10).
+func (c *Course) barred(r *CarrierRoute) bool {
+	return c.View.BarredCarriers != nil && !c.Unbounded && c.View.BarredCarriers["@"+c.PlanName+"/"+r.CarrierID] != ""
+}
+
+// allBarred reports whether all routes are of such carriers: a bad one is better than none.
+func (c *Course) allBarred() bool {
+	return !slices.ContainsFunc(c.Routes.Routes, func(r CarrierRoute) bool { return !c.barred(&r) })
 }
 
 // planGateway appends far ends of a route's group, and where nobody of it can be dialled

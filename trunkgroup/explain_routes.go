@@ -29,6 +29,7 @@ func (e *explainer) decided(x *Explored) bool {
 	if plan == nil || set == nil {
 		return false
 	}
+	set = e.policed(plan, &x.Decision, set)
 	switch {
 	case set.Absent:
 		e.refuse(503, "nobody has decided, and the plan has no fallback group: %s", cmp.Or(set.Why, "no answer"))
@@ -37,7 +38,7 @@ func (e *explainer) decided(x *Explored) bool {
 	case len(set.Routes) == 0:
 		e.refuse(404, "the decision has no route: 404")
 	default:
-		x.Course.Routes, x.Course.MaxMembers = set, plan.MaxMembers
+		x.Course.Routes, x.Course.MaxMembers, x.Course.PlanName = set, plan.MaxMembers, plan.Name
 		x.Course.Unbounded = EmergencyNumber([]byte(x.Decision.Called))
 		e.byRoutes, e.draws = true, map[*Group]*Draw{}
 		return true

@@ -35,7 +35,7 @@ func (c *Call) faults(table *trunkgroup.Table) {
 	for i := range c.routes.Routes {
 		r := &c.routes.Routes[i]
 		if r.GatewayGroup != "" && table.Provider(r.GatewayGroup) == nil {
-			c.s.env.Count(Event{Kind: EventRouteFault, Call: c.id, Carrier: r.CarrierID, Reason: trunkgroup.CauseUnknownGroup})
+			c.s.env.Count(Event{Kind: EventRouteFault, Call: c.id, Carrier: r.CarrierID, Reason: trunkgroup.CauseUnknownGroup, Detail: r.GatewayGroup})
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (c *Call) course(table *trunkgroup.Table, view *trunkgroup.View) trunkgroup
 		Unbounded: c.emergency(),
 	}
 	if c.asks != nil {
-		course.MaxMembers = c.asks.MaxMembers
+		course.MaxMembers, course.PlanName = c.asks.MaxMembers, c.asks.Name
 	}
 	return course
 }
