@@ -1,6 +1,9 @@
 package trunkgroup
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Query is a call that might come, for Explain.
 type Query struct {
@@ -36,6 +39,8 @@ type Query struct {
 	MayShow func(e164 []byte) bool
 	// Routes are what was decided for a call whose plan leaves it to others; nil: nothing yet.
 	Routes *RouteSet
+	// Now is when the call would come, for rules that name the hour; zero is midnight.
+	Now time.Time
 	// NumberPolicy reads the called number, and the routing number beside it.
 	NumberPolicy
 }

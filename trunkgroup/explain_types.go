@@ -4,7 +4,7 @@ import "time"
 
 // Step is one step of a decision, in words.
 type Step struct {
-	Name string `json:"name"` // filter, drain, source, number, caller, route, plan, hand-off, limit, fraud, answer
+	Name string `json:"name"` // filter, drain, source, number, caller, route, policy, plan, hand-off, limit, fraud, answer
 	Text string `json:"text"`
 }
 

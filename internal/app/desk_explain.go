@@ -56,7 +56,7 @@ func (d *desk) explore(q admin.Question) (*exploring, error) {
 	if slices.Contains(x.down, site) {
 		return nil, fmt.Errorf("%w: no call enters at %s when it is down; ask for another site with --site", admin.ErrInvalid, site)
 	}
-	x.query = trunkgroup.Query{Site: site, MayShow: d.app.frauds.watch.MayOriginate, Asks: x.asks}
+	x.query = trunkgroup.Query{Site: site, Now: time.Now(), MayShow: d.app.frauds.watch.MayOriginate, Asks: x.asks}
 	if err := x.caller(); err != nil {
 		return nil, err
 	}
