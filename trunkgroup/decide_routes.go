@@ -60,7 +60,7 @@ func (c *Course) planRoute(dst []Candidate, r *CarrierRoute, tried []Candidate, 
 	default:
 		dst, cause = c.planHops(dst, r, most, tried)
 	}
-	if len(dst) == begin && tried == nil {
+	if len(dst) == begin && len(tried) == 0 {
 		dst = append(dst, Candidate{Member: &nowhere, Cause: cause})
 	}
 	for i := begin; i < len(dst); i++ {

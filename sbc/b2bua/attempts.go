@@ -17,8 +17,8 @@ func (c *Call) appendAttempts(dst []byte, definitive bool) []byte {
 	}
 	for i := range list {
 		if m := c.memberOf(&list[i]); m != nil {
-			list[i].Group, list[i].Member, list[i].Site = c.groupOf(&list[i], m), m.ID, c.s.cfg.Site
 			list[i].Route = c.placeOf(&list[i])
+			list[i].Group, list[i].Member, list[i].Site = c.groupOf(&list[i], m), m.ID, c.s.cfg.Site
 		}
 	}
 	list = fitting(list)

@@ -125,10 +125,20 @@ func (c *Call) countAttempt(a *hunt.Attempt, m *trunkgroup.Member, route *trunkg
 	if m.Index < 0 {
 		e.Member = nil
 	}
+	c.byRoute(&e, route)
+	e.Rang, e.Wait = a.Progress || a.Code/100 == 2, a.First
+	c.s.env.Count(e)
+}
+
+// byRoute says in an event by which route of which plan the call went.
+func (c *Call) byRoute(e *Event, route *trunkgroup.CarrierRoute) {
+	e.Called = c.called
 	if route != nil {
 		e.Carrier = route.CarrierID
 	}
-	c.s.env.Count(e)
+	if c.asks != nil {
+		e.Plan = c.asks.Name
+	}
 }
 
 // recordRoute writes down the route that won, or the last one that was tried (S-100); what it
@@ -193,10 +203,14 @@ func (c *Call) finish() {
 		if !c.times.answer.IsZero() {
 			answeredFor = c.times.end.Sub(c.times.answer).Seconds()
 		}
-		c.s.env.Count(Event{
+		e := Event{
 			Kind: EventCallEnded, Group: c.customer, Member: c.egress(), Direction: c.dir.String(),
 			Answered: !r.Answer.IsZero(), Code: r.SIPCode, Value: answeredFor,
-		})
+		}
+		if e.Member != nil || c.winner != nil && c.winner.node < 0 && !c.test { // else who answered is the peer site's
+			c.byRoute(&e, c.activeRoute())
+		}
+		c.s.env.Count(e)
 	}
 }
 

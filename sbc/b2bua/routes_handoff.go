@@ -57,7 +57,11 @@ func (c *Call) takeHanded() bool {
 		c.fail(503, causeNoDecision)
 		return false
 	}
+	name := "" // of the plan here, under which calls of carriers are counted
+	if c.asks != nil {
+		name = c.asks.Name
+	}
 	c.groups, c.routes = nil, set
-	c.asks = trunkgroup.HandedPlan(c.token.Ring, c.token.Causes, c.token.MaxMembers)
+	c.asks = trunkgroup.HandedPlan(name, c.token.Ring, c.token.Causes, c.token.MaxMembers)
 	return true
 }
