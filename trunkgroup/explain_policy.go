@@ -2,8 +2,6 @@ package trunkgroup
 
 import (
 	"cmp"
-	"strings"
-	"time"
 
 	"github.com/tandem-sbc/tandem/trunkgroup/policy"
 )
@@ -33,18 +31,14 @@ func (e *explainer) policed(plan *RoutePlan, d *Decision, set *RouteSet) *RouteS
 
 // policyCall is the call of the query as rules see it: without what only an INVITE has.
 func (e *explainer) policyCall(plan *RoutePlan, d *Decision, set *RouteSet) policy.Call {
-	now := e.q.Now.UTC()
 	call := policy.Call{
 		Plan: plan.Name, Group: d.Customer.Name, Customer: d.Customer.Customer,
 		Caller: cmp.Or(string(e.shown), string(e.q.Caller)), Called: d.Called, CalledRaw: string(e.q.Called),
 		Transport: e.q.Source.Transport.String(), User: e.q.Username, Site: e.q.Site, Decided: set.Source,
-		Hour: now.Hour(), Weekday: policyWeekday(now),
 	}
+	call.SetTime(e.q.Now)
 	if a := e.q.Source.Source.Addr(); a.IsValid() {
 		call.Source = a.String()
 	}
 	return call
 }
-
-// policyWeekday writes the day of a time as rules name it: mon to sun.
-func policyWeekday(t time.Time) string { return strings.ToLower(t.Weekday().String()[:3]) }

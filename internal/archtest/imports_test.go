@@ -64,7 +64,7 @@ var rooms = []struct {
 	{"internal/archtest", nil, "rules read source, they do not run it"},
 	{"internal/app", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr", "limit"}, "app is the only place that knows everybody, except commands"},
 	{"internal/demo", []string{"internal", "sbc", "cluster", "monitor", "geo", "trunkgroup", "cdr"}, "the demo drives whole nodes"},
-	{"cmd", []string{"internal", "monitor", "cluster/pki", "cluster/join", "cluster/keyring", "sbc/auth", "sbc/sim", "importer", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
+	{"cmd", []string{"internal", "monitor", "cluster/pki", "cluster/join", "cluster/keyring", "sbc/auth", "sbc/lcr", "sbc/sim", "importer", "trunkgroup", "geo", "cdr"}, "commands parse, call internal/app or the admin API, and print"},
 }
 
 // fences names outside packages and the only places that may import them.

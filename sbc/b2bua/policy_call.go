@@ -1,8 +1,6 @@
 package b2bua
 
 import (
-	"strings"
-
 	"github.com/tandem-sbc/tandem/sbc/hunt"
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -12,13 +10,13 @@ import (
 // policyCall is the call as rules and webhooks see it. What strangers wrote is cut, for
 // patterns read it.
 func (c *Call) policyCall(set *trunkgroup.RouteSet) policy.Call {
-	now := c.s.now.UTC()
 	call := policy.Call{
 		ID: c.id, SIPCallID: cut(c.a.callID), Plan: c.asks.Name, Group: c.customer.Name, Customer: c.customer.Customer,
 		Caller: cut(c.shownCaller()), Called: c.called, CalledRaw: cut(c.calledRaw), Source: c.source.Addr().String(),
 		Transport: c.proto.String(), User: cut(c.user), Site: c.s.cfg.Site, Node: c.s.cfg.Node,
-		Hour: now.Hour(), Weekday: strings.ToLower(now.Weekday().String()[:3]), Test: c.test,
+		Test: c.test,
 	}
+	call.SetTime(c.s.now)
 	if e164 := c.appendCallerE164(nil); len(e164) > 0 {
 		call.Caller = string(e164)
 	}

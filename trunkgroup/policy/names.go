@@ -1,5 +1,10 @@
 package policy
 
+import (
+	"strings"
+	"time"
+)
+
 // Call is the call that a rule is asked about.
 type Call struct {
 	ID        string `expr:"id" json:"call_id"`                    // Tandem's own, as in the record
@@ -21,6 +26,12 @@ type Call struct {
 	Hour      int    `expr:"hour" json:"-"`                        // 0 to 23, UTC, of the moment at which the rule is asked
 	Weekday   string `expr:"weekday" json:"-"`                     // mon to sun, UTC
 	Test      bool   `expr:"test" json:"test,omitempty"`           // an operator's test call
+}
+
+// SetTime writes down when the rule is asked.
+func (c *Call) SetTime(t time.Time) {
+	t = t.UTC()
+	c.Hour, c.Weekday = t.Hour(), strings.ToLower(t.Weekday().String()[:3])
 }
 
 // MaxURI bounds the URIs of a Call: strangers write them, and patterns read them.
