@@ -76,6 +76,10 @@ type Config struct {
 	Fraud *fraud.Watch
 	// Sessions counts calls by far end; nil counts none, and nothing sticks.
 	Sessions b2bua.Sessions
+	// Interim is how often a call that is up has a record of kind interim, which goes to
+	// Interims; 0 means never. It is called by shards and must not block.
+	Interim  time.Duration
+	Interims func(*cdr.Record)
 	// Shards is the number of call goroutines; 0 means one per core.
 	Shards int
 	// MaxCalls bounds the calls of the node; 0 means 100,000 per shard.

@@ -156,7 +156,7 @@ func (s *Server) makeShards() error {
 			Minter:   mint.New(s.cfg.key("identifiers"), s.nodeID, s.cfg.Boot),
 			Verifier: verifier, HandoffKey: handoffKey, Seed: s.seed,
 			Fraud: s.cfg.Fraud, Sessions: s.cfg.Sessions, MaxCalls: s.cfg.MaxCalls / s.cfg.Shards, UserAgent: s.cfg.UserAgent,
-			Hosts: hosts, Domains: s.cfg.StrictDomains,
+			Hosts: hosts, Domains: s.cfg.StrictDomains, Interim: s.cfg.Interim, Interims: s.cfg.Interims,
 		}, sh, time.Now())
 		sh.core.SetKeys(keys.calls)
 		s.shards = append(s.shards, sh)

@@ -50,6 +50,7 @@ func (c *Call) bridge(t *try, m *sip.Message) {
 	c.settleAttempts()
 	c.chargeAnswered()
 	c.announce()
+	c.watchInterim()
 	c.arm()
 }
 
@@ -137,6 +138,7 @@ func (c *Call) expireAnswered(now time.Time) {
 		c.hangUpBoth("Reason: Q.850;cause=31;text=\"maximum duration\"\r\n")
 		return
 	}
+	c.writeInterim(now)
 	if d := c.answer.Deadline(); !d.IsZero() && !now.Before(d) {
 		do := c.answer.Expire(now)
 		if do&transaction.Send != 0 && c.answerOut != nil {

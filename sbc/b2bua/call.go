@@ -116,6 +116,7 @@ type Call struct {
 	byeLater  *byeOrder
 	byes      int
 	maxEnd    time.Time
+	interim   interim
 	half      half      // the other half of a call that was handed over
 	halfCheck time.Time // when to look whether the other half of the call lives
 
@@ -195,9 +196,9 @@ func (c *Call) deadline() time.Time {
 		}
 		return d
 	case answered:
-		return earliest(c.answer.Deadline(), c.maxEnd)
+		return earliest(c.answer.Deadline(), earliest(c.maxEnd, c.interim.next))
 	case up:
-		d := earliest(c.maxEnd, c.halfCheck)
+		d := earliest(earliest(c.maxEnd, c.interim.next), c.halfCheck)
 		for _, r := range c.reinvite {
 			if r != nil {
 				d = earliest(d, r.deadline())

@@ -2,7 +2,9 @@ package b2bua
 
 import (
 	"net/netip"
+	"time"
 
+	"github.com/tandem-sbc/tandem/cdr"
 	"github.com/tandem-sbc/tandem/sbc/auth"
 	"github.com/tandem-sbc/tandem/sbc/fraud"
 	"github.com/tandem-sbc/tandem/sbc/mint"
@@ -49,6 +51,10 @@ type Config struct {
 	Fraud *fraud.Watch
 	// Sessions counts calls by far end; nil counts none, and nothing sticks.
 	Sessions Sessions
+	// Interim is how often a call that is up has a record of kind interim, which goes to
+	// Interims; 0 means never. Interims must not block.
+	Interim  time.Duration
+	Interims func(*cdr.Record)
 	// MaxCalls bounds the calls of this shard; 0 means 100,000.
 	MaxCalls int
 	// UserAgent is sent as User-Agent and Server; empty sends neither.
