@@ -38,7 +38,9 @@ func readIdentities(m *sip.Message) identities {
 
 // hide says what must not be told of a caller who is withheld.
 func (ids *identities) hide(v *veil) {
-	v.keep(ids.from.user)
+	if !ids.from.anonymous() {
+		v.keep(ids.from.user)
+	}
 	for _, list := range [...][]persona{ids.asserted, ids.preferred, ids.remote} {
 		for i := range list {
 			if !list[i].anonymous() {
@@ -64,6 +66,20 @@ func (ids *identities) substitute(user []byte, host string) {
 	for i := range ids.remote {
 		if ids.remote[i].text != nil || ids.remote[i].calling() {
 			ids.remote[i].become(user, host)
+		}
+	}
+}
+
+// unname takes the names out of all that the caller says of himself, and what he would
+// prefer to be called.
+func (ids *identities) unname() {
+	ids.preferred = nil
+	if !ids.from.anonymous() {
+		ids.from.display = nil
+	}
+	for _, list := range [...][]persona{ids.asserted, ids.remote} {
+		for i := range list {
+			list[i].display = nil
 		}
 	}
 }

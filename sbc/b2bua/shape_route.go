@@ -90,10 +90,10 @@ func (w *shaping) identify(ids *identities) *veil {
 	}
 	if len(shown) > 0 {
 		v.keep(shown)
-		ids.substitute(shown, w.ours)
-		if c.ani != "" && len(w.route.CallerID) == 0 {
-			ids.preferred = nil // the name of who has the override says nothing of this number
+		if w.route.CallerID == "" { // the user that has the override says nothing of it, not even a name
+			ids.unname()
 		}
+		ids.substitute(shown, w.ours)
 	}
 	if w.group.Unasserted {
 		ids.asserted = nil
@@ -180,7 +180,9 @@ func (w *shaping) override(prefix []byte) (string, bool) {
 	}
 	p.user = append(bytes.Clone(prefix), p.user...)
 	uri := p.append(nil)
-	return string(uri[1 : len(uri)-1]), true
+	uri = uri[1 : len(uri)-1]
+	_, err = sip.ParseURI(uri) // a tel URI takes no prefix before a plus
+	return string(uri), err == nil
 }
 
 // appendDialled appends the user that is dialled, as the policy wants to see it, or else as
