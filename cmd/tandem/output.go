@@ -30,12 +30,17 @@ func (t *table) write(w io.Writer) error {
 	return tw.Flush()
 }
 
-// print writes v as JSON, or the table that show builds from it.
+// print writes v as JSON or YAML, or the table that show builds from it, also as CSV.
 func (c *cli) print(v any, show func() *table) error {
-	if c.output == "json" {
+	switch c.output {
+	case "json":
 		enc := json.NewEncoder(c.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
+	case "yaml":
+		return writeYAML(c.out, v)
+	case "csv":
+		return show().writeCSV(c.out)
 	}
 	return show().write(c.out)
 }

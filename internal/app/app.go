@@ -35,9 +35,12 @@ type App struct {
 	doors    *doors        // nil on a witness
 	sessions *callSessions // nil on a witness
 	quality  *callQuality  // nil on a witness
+	charging *charger      // nil on a witness
 	hooks    *hooks        // nil on a witness
+	decks    *rateDecks    // nil on a witness
 	tallies  *tallies      // nil on a witness
 	finder   *callIndex    // nil on a witness
+	routes   *callRoutes   // nil on a witness
 	recent   *recent.Ring  // what the last calls asked
 	audit    *audit.Log    // who changed what
 	started  time.Time
@@ -105,6 +108,12 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.hooks = newHooks(a, build)
 		a.onStop("webhooks", a.hooks.stop)
 		a.tallies = newTallies(a)
+		a.decks = newRateDecks(a)
+		if a.routes, err = newCallRoutes(a, build); err != nil {
+			return err
+		}
+		a.routes.attributes = a.tallies.attributes
+		a.routes.deck = a.decks.routes
 		a.onStop("soft state", a.stopSoft) // after the last record is on disk
 	}
 	if !a.cfg.Witness {
@@ -125,9 +134,14 @@ func (a *App) build(ctx context.Context, build string) error {
 		a.onStop("limits", a.limits.stop)
 		a.frauds = newFrauds(a)
 		a.onStop("fraud counts", a.frauds.stop)
+		if a.charging, err = newCharger(a); err != nil {
+			return err
+		}
+		a.onStop("charging", a.charging.stop)
 		a.onStop("counts of calls", a.sessions.stop)
 		a.onStop("quality of calls", a.quality.stop)
 		a.onStop("what calls came to", a.tallies.stop)
+		a.onStop("decision servers", a.routes.stop)
 		if a.server, err = newServer(a.cfg, a.keys, uint32(node.Boot()), node, a.watch, a.log); err != nil {
 			return err
 		}
@@ -182,11 +196,13 @@ func (a *App) Start() error {
 	if a.limits != nil {
 		a.limits.start()
 		a.frauds.start()
+		a.charging.start()
 		a.sessions.start()
 		a.quality.start()
 		a.tallies.start()
 		a.finder.start()
 		a.doors.start()
+		a.routes.start()
 	}
 	a.watch.start()
 	if a.server != nil {

@@ -27,10 +27,10 @@ func newDesk(a *App, build string) (*desk, error) {
 	backend.Keys, backend.Audit = d, d
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
-		backend.Accounts, backend.MemberEdits, backend.Hashes = d, d, d
-		backend.Bans, backend.Tests = d, d
+		backend.Accounts, backend.MemberEdits, backend.Hashes, backend.Charging = d, d, d, d
+		backend.Bans, backend.Tests, backend.Decisions = d, d, d
 		backend.Numbers, backend.Traffic, backend.Sinks, backend.Records = d, d, d, d
-		backend.Registrations = d
+		backend.Registrations, backend.Decks = d, d
 		d.orders = newOrders(a, d.carryOut)
 		a.node.OnFrame(orderFrame, orderFrame, d.orders.frame)
 	}

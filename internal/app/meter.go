@@ -24,6 +24,8 @@ type meter struct {
 	imports, refusedImports atomic.Uint64
 	// emergencies watches how many emergency calls the trunks make.
 	emergencies emergencies
+	// faults writes down what of decided routes is not carried out.
+	faults routeFaults
 }
 
 func newMeter(a *App, build string) *meter {
@@ -39,6 +41,7 @@ func newMeter(a *App, build string) *meter {
 	)}
 	m.sip = m.all.NewSIP()
 	m.emergencies.count = m.all.Emergency
+	m.faults.log, m.faults.counted = a.log, m.all.RouteFault
 	m.handles.Store(m.all.ForTable(&trunkgroup.Table{}))
 	return m
 }
@@ -68,11 +71,17 @@ func sources(a *App) metrics.Sources {
 			return metrics.Losses{QueueFull: a.server.Dropped(), Surge: a.server.Surged(), Panics: a.server.Panics()}
 		}
 		s.Numbers = func() metrics.Numbers { return numberMetrics(a) }
+		s.Decks = func() metrics.Decks { return a.decks.metrics() }
 		s.Fraud = func() []metrics.Fraud { return a.frauds.metrics() }
 		s.Quality = a.quality.metrics
+		s.Charging = func() metrics.Charging { return a.charging.metrics() }
+		s.Decisions = func() metrics.Decisions { return a.routes.metrics() }
 		s.Hooks = a.hooks.metrics
 		s.Tallies = func() metrics.Tallies { return a.tallies.metrics() }
 		s.CDRSinks = func() []metrics.CDRSink { return sinkMetrics(time.Now(), a.watch.sinks.Status()) }
+		if a.finder.index != nil {
+			s.CDRIndex = a.finder.index.Stats
+		}
 		s.CDR = map[string]func() cdrlog.Stats{"jsonl": a.watch.records.Stats}
 	}
 	return s
@@ -170,6 +179,8 @@ func (m *meter) count(e *b2bua.Event) {
 		m.all.AuthFailure(e.Reason)
 	case b2bua.EventEmergency:
 		m.emergencies.taken(time.Now(), e.Group)
+	case b2bua.EventRouteFault:
+		m.faults.taken(time.Now(), e)
 	case b2bua.EventAccount:
 		m.all.AccountEvent(e.Group.Name, e.Result)
 	case b2bua.EventRegister:

@@ -175,6 +175,8 @@ func (w *watch) board(b *verdict.Board) {
 		w.app.sessions.Publish(b.Table)
 		w.app.quality.Use(b.Table)
 		w.app.hooks.use(b.Table)
+		w.app.decks.use(b.Table)
+		w.app.routes.use(b.Table)
 		w.server.Publish(b.Table, b.View)
 		w.app.accounts.use(b.Table)
 		_, w.drained = b.Drained[w.app.cfg.Site]
@@ -197,6 +199,7 @@ func (w *watch) keepPeers(ctx context.Context) {
 		w.canary.look(w.app)
 		w.app.watchEmergencies(time.Now())
 		w.app.hooks.alarm()
+		w.app.decks.score(time.Now())
 		w.watchRecords(time.Now())
 		select {
 		case <-ctx.Done():
@@ -272,6 +275,12 @@ func (w *watch) Finished(r *cdr.Record) {
 	w.lines.add(r)
 	w.app.recent.Add(r)
 	w.canary.add(r)
+}
+
+// interim takes the record of a call that is still up.
+func (w *watch) interim(r *cdr.Record) {
+	r.Cluster = w.app.cfg.Cluster.ID
+	w.records.Write(r)
 }
 
 // Calls implements sbc.Observer.

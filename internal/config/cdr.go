@@ -24,6 +24,7 @@ type CDR struct {
 	// Keep is for how long files of the spool stay that all sinks have; 0 = for ever.
 	Keep  time.Duration
 	Sinks []Sink
+	Index CDRIndex
 }
 
 // Sink is where records are passed on to. What does not belong to its type is zero.
@@ -63,6 +64,8 @@ type fileCDR struct {
 	Interim    string     `mapstructure:"interim"`
 	Keep       string     `mapstructure:"keep"`
 	Sinks      []fileSink `mapstructure:"sinks"`
+
+	Index fileCDRIndex `mapstructure:"index"`
 }
 
 type fileSink struct {
@@ -86,7 +89,7 @@ type fileSink struct {
 
 // defaultCDR is what an empty section stands for.
 func defaultCDR() fileCDR {
-	return fileCDR{RotateSize: "100MiB", CloseAfter: "60s", Interim: "0s", Keep: "0s"}
+	return fileCDR{RotateSize: "100MiB", CloseAfter: "60s", Interim: "0s", Keep: "0s", Index: defaultCDRIndex()}
 }
 
 // Profiles are the words of cdr.sinks[].profile.
@@ -109,11 +112,15 @@ func (c *checker) cdr(f *fileCDR, dataDir string) CDR {
 	if out.Interim > 0 && out.Interim < 10*time.Second {
 		c.add("cdr.interim", "write 10s or more, or 0s for none", "%s would fill the disk", f.Interim)
 	}
+	out.Index = c.cdrIndex(&f.Index, dataDir, out.Path)
 	names, paths := map[string]string{}, map[string]string{out.Path: "cdr.path"}
 	for i := range f.Sinks {
 		key := index("cdr.sinks", i)
 		s := c.sink(key, &f.Sinks[i])
 		c.unique(names, join(key, "name"), s.Name)
+		if s.Name == "jsonl" {
+			c.add(join(key, "name"), "write another name", "the spool bears it in metrics")
+		}
 		c.unique(paths, join(key, "path"), s.Path)
 		out.Sinks = append(out.Sinks, s)
 	}

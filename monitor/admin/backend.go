@@ -26,10 +26,13 @@ type Backend struct {
 	Accounts      Accounts
 	Bans          Bans
 	Frauds        Frauds
+	Charging      Charging
+	Decisions     Decisions
 	Traffic       Traffic
 	Sinks         Sinks
 	Records       Records
 	Numbers       Numbers
+	Decks         Decks
 	Drain         Drainer
 	Hashes        Hasher
 	Audit         Auditor

@@ -58,10 +58,13 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerAccounts(api, mux)
 	s.registerBans(api, mux)
 	s.registerFrauds(api, mux)
+	s.registerCharging(api, mux)
+	s.registerDecisions(api, mux)
 	s.registerTraffic(api, mux)
 	s.registerSinks(api, mux)
 	s.registerRecords(api, mux)
 	s.registerNumbers(api, mux)
+	s.registerDecks(api, mux)
 	if b.Knobs != nil {
 		s.registerKnobs(api)
 	} else {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/tandem-sbc/tandem/monitor/cdrindex"
 	"github.com/tandem-sbc/tandem/monitor/cdrlog"
 	"github.com/tandem-sbc/tandem/monitor/verdict"
 	"github.com/tandem-sbc/tandem/trunkgroup"
@@ -18,12 +19,16 @@ type Sources struct {
 	Keys          func() Keys
 	CDR           map[string]func() cdrlog.Stats // by the sink's name
 	CDRSinks      func() []CDRSink
+	CDRIndex      func() cdrindex.Stats
 	Limits        func() []Limit
 	Registrations func() Registrations
 	Accounts      func() []Account
 	Fraud         func() []Fraud
+	Charging      func() Charging
 	Numbers       func() Numbers
+	Decks         func() Decks
 	Quality       func() []Quality
+	Decisions     func() Decisions
 	Tallies       func() Tallies
 	Hooks         func() Hooks
 	Losses        func() Losses
@@ -151,14 +156,26 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.s.Quality != nil {
 		p.quality(c.s.Quality())
 	}
+	if c.s.Decisions != nil {
+		d := c.s.Decisions()
+		p.decisions(&d)
+	}
 	if c.s.Accounts != nil {
 		p.accounts(c.s.Accounts())
 	}
 	if c.s.Losses != nil {
 		p.losses(c.s.Losses())
 	}
+	if c.s.Decks != nil {
+		d := c.s.Decks()
+		p.decks(&d)
+	}
 	if c.s.Numbers != nil {
 		p.numbers(c.s.Numbers())
+	}
+	if c.s.Charging != nil {
+		x := c.s.Charging()
+		p.charging(&x)
 	}
 	if c.s.Fraud != nil {
 		p.fraud(c.s.Fraud())
@@ -177,6 +194,9 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.CDRSinks != nil {
 		p.sinks(c.s.CDRSinks())
+	}
+	if c.s.CDRIndex != nil {
+		p.index(c.s.CDRIndex())
 	}
 	for sink, read := range c.s.CDR {
 		p.cdr(sink, read())
