@@ -54,6 +54,7 @@ type rare struct {
 	emergency  *cached[emergencyKey]
 	accounts   *cached[accountKey]
 	registers  *cached[string]
+	routes     *cached[string]
 	probeTime  *prometheus.HistogramVec
 	stripped   prometheus.Counter
 	loops      prometheus.Counter
@@ -73,6 +74,7 @@ func newRare(r prometheus.Registerer) *rare {
 		}, "from_site", "to_site", "direction", "reason", "result"),
 		rejections: newCached(r, "call_rejections_total", "Calls that this node refused before any attempt, by reason.", one, "reason"),
 		auth:       newCached(r, "auth_failures_total", "Digest answers that were refused, by reason.", one, "reason"),
+		routes:     newCached(r, "route_faults_total", "What of decided routes was not carried out, by reason.", one, "reason"),
 		registers:  newCached(r, "registers_total", "REGISTERs, by what became of them.", one, "result"),
 		passed:     newCached(r, "passed_invites_total", "INVITEs that a draining node passed to a sibling, by the sibling.", one, "peer"),
 		emergency: newCached(r, "emergency_calls_total", "Emergency calls of identified callers, which no limit applies to, by whether their trunk group was within its rate.",
@@ -101,6 +103,9 @@ func (m *Metrics) Reject(reason string) { m.rare.rejections.add(reason) }
 
 // AuthFailure counts a refused digest answer by the reason that package auth gives.
 func (m *Metrics) AuthFailure(reason string) { m.rare.auth.add(reason) }
+
+// RouteFault counts what of a route that was decided was not done. reason is one of a fixed set of words.
+func (m *Metrics) RouteFault(reason string) { m.rare.routes.add(reason) }
 
 // Passed counts an INVITE that went to a sibling because this node drains (DEC-19).
 func (m *Metrics) Passed(peer string) { m.rare.passed.add(peer) }

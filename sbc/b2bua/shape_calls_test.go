@@ -97,7 +97,10 @@ func TestS087_Order(t *testing.T) {
 		out, _ := w.shapeInvite(mustParse(t, callerInvite("<sip:+13105551234@x>", "")), attempted{group: "carrier-a", route: route})
 		return mustParse(t, string(out))
 	}
-	uri := func(m *sip.Message, id sip.HeaderID) string { from := addressOf(m.Header(id)); return string(from.User) }
+	uri := func(m *sip.Message, id sip.HeaderID) string {
+		from := addressOf(m.Header(id))
+		return string(from.User)
+	}
 	m := sent()
 	if uri(m, sip.From) != "13105550100" || uri(m, sip.PAssertedIdentity) != "13105550100" {
 		t.Errorf("substitution comes before assertion, and that before the policy:\n%s", m.Raw())

@@ -208,4 +208,3 @@ func normalised(raw []byte) string {
 	}
 	return chance.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "${1}X") + "\n"
 }
-

@@ -80,7 +80,9 @@ func (w *shaping) appendLines(dst []byte, ids *identities, v *veil) []byte {
 		id       sip.HeaderID
 		personas []persona
 	}{
-		{sip.PAssertedIdentity, ids.asserted}, {sip.PPreferredIdentity, ids.preferred}, {sip.RemotePartyID, ids.remote},
+		{sip.PAssertedIdentity, ids.asserted},
+		{sip.PPreferredIdentity, ids.preferred},
+		{sip.RemotePartyID, ids.remote},
 		{sip.Diversion, ids.diversions},
 	} {
 		for i := range list.personas {
