@@ -215,8 +215,8 @@ func (n *Node) OnAlarm(f func(Alarm)) { n.alarms.tell = append(n.alarms.tell, f)
 // Start publishes the last known good table, then meets the other nodes and starts
 // the consensus (DEC-14: load, open SIP, then Raft). It does not wait for anybody.
 func (n *Node) Start() error {
+	n.decks.start() // before the first table, whose plans may go by them
 	n.publisher.start()
-	n.decks.start()
 	n.mu.Lock()
 	n.raft = newConsensus(&n.cfg, n.machine, n.fence, n.layer)
 	n.started = time.Now()

@@ -77,3 +77,6 @@ func (s *DeckSpec) Margin() Margin {
 	m, _ := ParseMargin(s.MinMargin)
 	return m
 }
+
+// IsDeckName reports whether a rate deck may have this name.
+func IsDeckName(s string) bool { return isGroupName(s) }
