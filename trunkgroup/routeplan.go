@@ -27,6 +27,9 @@ type route struct {
 	groups []*Group
 }
 
+// Plan is the route plan of a customer's calls; nil for none.
+func (g *Group) Plan() *RoutePlan { return g.plan }
+
 // Asks reports whether somebody else than the rows decides.
 func (p *RoutePlan) Asks() bool { return p != nil && (p.spec.Decision != nil || p.spec.Deck != nil) }
 

@@ -58,6 +58,7 @@ registered PBXs by its address of record.`,
 	flags.StringVar(&q.Site, "site", "", "site where it enters; the asked node's unless given")
 	flags.StringVar(&q.Affinity, "affinity", "", "value of the header by which the group keeps calls together")
 	flags.StringVar(&at, "at", "", "a revision of the configuration log, such as 1.7; the one in force unless given")
+	flags.BoolVar(&q.Ask, "ask", false, "ask the plan's decision server now, in place of what is kept of its answers")
 	flags.StringArrayVar(&q.Assume, "assume", nil, "GROUP/MEMBER=down|active|draining|disabled|weight=N, or site:SITE=down; more than once")
 	flags.Uint64Var(&q.turn, "turn", 0, "whose turn it is; the node's next one unless given")
 	flags.Uint64Var(&q.Chance, "chance", 0, "seed of what a method leaves to chance")

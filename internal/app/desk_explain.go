@@ -20,7 +20,7 @@ const inventedHost = "tandem.invalid"
 
 // Explain implements admin.Explainer: it asks the functions that calls use.
 func (d *desk) Explain(ctx context.Context, q admin.Question) (trunkgroup.Explanation, error) {
-	x, err := d.explore(q)
+	x, err := d.explore(ctx, q)
 	if err != nil {
 		return trunkgroup.Explanation{}, err
 	}
@@ -40,7 +40,7 @@ type exploring struct {
 }
 
 // explore asks the domain.
-func (d *desk) explore(q admin.Question) (*exploring, error) {
+func (d *desk) explore(ctx context.Context, q admin.Question) (*exploring, error) {
 	x := &exploring{d: d, q: &q, board: d.app.watch.monitor.Board()}
 	if x.board == nil {
 		return nil, fmt.Errorf("%w: no configuration in force", admin.ErrUnavailable)
@@ -64,6 +64,7 @@ func (d *desk) explore(q admin.Question) (*exploring, error) {
 		return nil, err
 	}
 	x.Explored = trunkgroup.Explore(table, view, x.query)
+	x.decided(ctx, table, view, q.Ask)
 	x.Assumed = q.Assume
 	return x, nil
 }

@@ -32,7 +32,7 @@ func (d *desk) TestRoute(ctx context.Context, o admin.TestOrder) (admin.TestCall
 	if q.At != 0 || len(q.Assume) > 0 || q.Site != "" && q.Site != d.app.cfg.Site {
 		return admin.TestCall{}, fmt.Errorf("%w: a test call is placed here and now: no other site, revision or assumption", admin.ErrInvalid)
 	}
-	x, err := d.explore(q)
+	x, err := d.explore(ctx, q)
 	if err != nil {
 		return admin.TestCall{}, err
 	}

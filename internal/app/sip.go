@@ -29,8 +29,12 @@ func newServer(cfg *config.Config, keys *keeper, boot uint32, inter sbc.Intercon
 		CallLimits: watch.app.limits,
 		Hooks:      watch.app.hooks,
 		Bindings:   watch.app.regs,
+		Routes:     watch.app.routes,
 		Fraud:      watch.app.frauds.watch,
+		Charging:   watch.app.charging.clerk,
 		Sessions:   watch.app.sessions,
+		Interim:    cfg.CDR.Interim,
+		Interims:   watch.interim,
 		Traffic:    func(int) sbc.Traffic { return traffic{watch.meter.all.NewSIP(), &watch.canary} },
 		Logger:     log.With("component", "sip"),
 	}

@@ -32,6 +32,7 @@ type Question struct {
 	Headers    []string `json:"headers,omitempty" maxItems:"32" doc:"Further headers, NAME: VALUE."`
 	Affinity   string   `json:"affinity,omitempty" maxLength:"256" doc:"Value of the header that keeps calls together, whatever its name."`
 	At         uint64   `json:"at,omitempty" doc:"A revision of the configuration log; default the one in force."`
+	Ask        bool     `json:"ask,omitempty" doc:"Ask the plan's decision server now, in place of what is kept of its answers."`
 	Assume     []string `json:"assume,omitempty" maxItems:"64" doc:"What is taken to be otherwise: GROUP/MEMBER=down|active|draining|disabled|weight=N, site:SITE=down."`
 	Turn       *uint64  `json:"turn,omitempty" doc:"Whose turn it is, in methods that take turns; default the node's next."`
 	Chance     uint64   `json:"chance,omitempty" doc:"Seed of what methods leave to chance."`

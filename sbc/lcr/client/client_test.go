@@ -93,9 +93,11 @@ func TestS093_S011_FailuresAreFallbackOrNothing(t *testing.T) {
 		result Result
 		why    string
 	}{
-		"500":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, BadStatus, "it answered 500"},
-		"404":        {http.NotFound, BadStatus, "it answered 404"},
-		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://elsewhere.example/", http.StatusTemporaryRedirect) }, BadStatus, "it answered 307"},
+		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, BadStatus, "it answered 500"},
+		"404": {http.NotFound, BadStatus, "it answered 404"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere.example/", http.StatusTemporaryRedirect)
+		}, BadStatus, "it answered 307"},
 		"wrong JSON": {body("<html>"), Invalid, "no JSON"},
 		"null":       {body("null"), Invalid, "no JSON object"},
 		"half JSON":  {body(`{"routes":[`), Invalid, "no JSON at octet"},
