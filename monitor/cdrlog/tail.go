@@ -104,7 +104,10 @@ func (t *Tail) Next() (line []byte, seq uint64, err error) {
 		}
 		seq := seqOf(line)
 		if seq > t.bound {
-			t.chunk = nil // not on disk for good: read it again when it is
+			t.chunk = nil // it was not on disk for good: read it again when it is
+			if t.bound < t.log.through.Load() {
+				continue
+			}
 			return nil, 0, io.EOF
 		}
 		t.chunk = t.chunk[len(line)+1:]

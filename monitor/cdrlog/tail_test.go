@@ -117,6 +117,29 @@ func TestTailReadsWhatIsSyncedOnly(t *testing.T) {
 	})
 }
 
+// What was read with a record before its sync is there as soon as it is synced: nobody
+// tells of it twice.
+func TestTailReadsAgainWhatIsSyncedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := openMem(t, newMemFS(), nil)
+		tail := l.Tail(l.End())
+		l.Write(number(0))
+		synctest.Wait() // on disk
+		for n := 1; n < 4; n++ {
+			l.Write(number(n))
+			time.Sleep(2 * stagePause) // in the file, not synced
+		}
+		if got := drained(t, tail); !slices.Equal(got, expected(0, 1)) {
+			t.Fatalf("%q", got)
+		}
+		time.Sleep(time.Second)
+		if got := drained(t, tail); !slices.Equal(got, expected(1, 4)) {
+			t.Errorf("at once after the sync: %q", got)
+		}
+		stop(t, l)
+	})
+}
+
 // A record that was lost leaves a hole, which is counted.
 func TestLostRecordsLeaveAHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
