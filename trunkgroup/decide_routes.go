@@ -37,6 +37,7 @@ func (t *Table) SaysAdvance(g *Group) bool {
 // far ends that the first of these routes has had already; with them, one that has no more
 // is left out.
 func (c *Course) PlanRoutes(dst []Candidate, from int, tried []Candidate, by Caster) []Candidate {
+	dst = slices.Grow(dst, len(c.Routes.Routes)-from)
 	for i := from; i < len(c.Routes.Routes); i++ {
 		dst = c.planRoute(dst, &c.Routes.Routes[i], tried, by)
 		tried = nil

@@ -11,6 +11,7 @@ import (
 // of the groups that they are of.
 type huntRules struct {
 	groups  []*trunkgroup.Group // by index in rules
+	own     bool                // groups is nobody else's
 	rules   []hunt.Group
 	targets []hunt.Target
 }
@@ -31,6 +32,11 @@ func rulesOf(order []trunkgroup.Candidate, groups []*trunkgroup.Group) huntRules
 // routeRules is rulesOf for carriers that somebody has decided on, from one target on.
 // Those before it keep their places.
 func (r *huntRules) routeRules(order []trunkgroup.Candidate, from int, table *trunkgroup.Table, plan *trunkgroup.RoutePlan) {
+	if r.groups == nil {
+		r.groups = make([]*trunkgroup.Group, 0, len(order))
+		r.rules = make([]hunt.Group, 0, len(order))
+		r.own = true
+	}
 	r.targets = append(r.targets[:from:from], make([]hunt.Target, len(order)-from)...)
 	for i := from; i < len(order); i++ {
 		r.add(order, i)
@@ -67,7 +73,10 @@ func (r *huntRules) index(g *trunkgroup.Group) int {
 	if i := slices.Index(r.groups, g); i >= 0 {
 		return i
 	}
-	r.groups = append(slices.Clip(r.groups), g)
+	if !r.own {
+		r.groups, r.own = slices.Clip(r.groups), true
+	}
+	r.groups = append(r.groups, g)
 	r.rules = append(r.rules, groupRules(g))
 	return len(r.rules) - 1
 }
