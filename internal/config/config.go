@@ -33,6 +33,7 @@ type Config struct {
 	Drain        Drain
 	SoftState    SoftState
 	Doors        Doors
+	Diameter     Diameter
 }
 
 // Endpoint is an address that this node binds, and the one that others are told.

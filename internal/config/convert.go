@@ -32,6 +32,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.Drain = c.drain(&f.Drain)
 	cfg.SoftState = c.softState(&f.SoftState)
 	cfg.Doors = c.doors(&f.Doors)
+	cfg.Diameter = c.diameter(&f.Diameter)
 	for i, s := range f.DNS.Servers {
 		cfg.DNS.Servers = append(cfg.DNS.Servers, c.addrPort(index("dns.servers", i), s, "192.0.2.53:53", true))
 	}

@@ -20,6 +20,7 @@ type file struct {
 	Drain        fileDrain      `mapstructure:"drain"`
 	SoftState    fileSoftState  `mapstructure:"soft_state"`
 	Doors        fileDoors      `mapstructure:"doors"`
+	Diameter     fileDiameter   `mapstructure:"diameter"`
 }
 
 type fileEndpoint struct {
@@ -143,6 +144,7 @@ func defaults() file {
 		CDR:       defaultCDR(),
 		Cluster:   fileCluster{Reload: "5s"},
 		Doors:     defaultDoors(),
+		Diameter:  defaultDiameter(),
 		Log:       fileLog{Level: "info", Format: "json"},
 		Drain:     fileDrain{Announce: "2m", Quiet: "10s", Timeout: "10m"},
 		SIP: fileSIP{
