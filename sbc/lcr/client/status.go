@@ -127,3 +127,6 @@ func (c *Client) Inquire(ctx context.Context, q *Query) Inquiry {
 	out.TTL, out.Notes = x.answer.Keep(s.CacheTTL), x.answer.Notes
 	return out
 }
+
+// CacheEntry returns what is kept under a key, whether it is good or not.
+func (c *Client) CacheEntry(k lcr.Key) (*lcr.Entry, bool) { return c.cache.Look(k) }
