@@ -1,6 +1,7 @@
 package cdrsink
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -200,7 +201,7 @@ func TestDEC24_HTTPOnceByItsKey(t *testing.T) {
 	var first struct {
 		Seq uint64 `json:"seq"`
 	}
-	if err := json.Unmarshal(s.got[:strings.IndexByte(string(s.got), '\n')], &first); err != nil || first.Seq != 1 {
+	if err := json.Unmarshal(s.got[:bytes.IndexByte(s.got, '\n')], &first); err != nil || first.Seq != 1 {
 		t.Errorf("%+v, %v", first, err)
 	}
 }
