@@ -60,17 +60,7 @@ var survivorNets atomic.Int32
 
 func newSurvivors(t testing.TB, pbx netip.AddrPort) *survivors {
 	t.Helper()
-	s := &survivors{t: t, dir: t.TempDir(), nodes: map[string]*survivor{}}
-	net := fmt.Sprintf("127.%d.%d", 99+survivorNets.Add(1), 1+os.Getpid()%250)
-	for i, n := range []string{"dal-1", "dal-2", "ash-1"} {
-		site := "dallas"
-		if n[0] == 'a' {
-			site = "ashburn"
-		}
-		s.nodes[n] = &survivor{name: n, site: site, ip: fmt.Sprintf("%s.%d", net, i+1), dir: filepath.Join(s.dir, n)}
-	}
-	s.write("cluster.key", strings.Repeat("cd", 32))
-	s.write("cluster.yaml", fmt.Sprintf(`cluster: survivors
+	return newSurvivorsOf(t, fmt.Sprintf(`cluster: survivors
 sites: [{name: dallas}, {name: ashburn}]
 trunk_groups:
   - name: acme-in
@@ -81,9 +71,25 @@ trunk_groups:
     role: pstn-provider
     sources: [{ip: 127.0.0.0/8}]
     members: [{id: gw, site: dallas, address: "192.0.2.1:5060"}]
-`, pbx))
+`, pbx), func(_, text string) string { return text })
+}
+
+// newSurvivorsOf starts the cluster with a document; change rewrites the node file of a node.
+func newSurvivorsOf(t testing.TB, document string, change func(node, text string) string) *survivors {
+	t.Helper()
+	s := &survivors{t: t, dir: t.TempDir(), nodes: map[string]*survivor{}}
+	net := fmt.Sprintf("127.%d.%d", 99+survivorNets.Add(1), 1+os.Getpid()%250)
+	for i, n := range []string{"dal-1", "dal-2", "ash-1"} {
+		site := "dallas"
+		if n[0] == 'a' {
+			site = "ashburn"
+		}
+		s.nodes[n] = &survivor{name: n, site: site, ip: fmt.Sprintf("%s.%d", net, i+1), dir: filepath.Join(s.dir, n)}
+	}
+	s.write("cluster.key", strings.Repeat("cd", 32))
+	s.write("cluster.yaml", document)
 	for _, n := range s.nodes {
-		s.write(n.name+".yaml", s.nodeFile(n))
+		s.write(n.name+".yaml", change(n.name, s.nodeFile(n)))
 		s.start(n)
 	}
 	for _, n := range s.nodes {
