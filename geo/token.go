@@ -56,9 +56,8 @@ type Token struct {
 	// Test: an operator's test call. A node that does not know the field takes it
 	// for a call like every other one.
 	Test bool
-	// Decision are the routes that remain of a call which others decided about, as
-	// trunkgroup.AppendRouteSet writes them, at most MaxDecision octets; empty for a call by
-	// the document. The node that takes the call asks nobody again.
+	// Decision are the routes that remain of a call which others decided about, in a form that
+	// is its engine's, at most MaxDecision octets; empty for a call by the document. The node that takes the call asks nobody again.
 	Decision []byte
 	// Ring is what its plan says of ringing, in whole milliseconds, for a call with a
 	// Decision; 0 = no bound.

@@ -17,10 +17,10 @@ func (c *Call) handRoutes(token *geo.Token) {
 	for i, r := range c.lc.handed {
 		left.Routes[i] = *r
 	}
-	b := trunkgroup.AppendRouteSet(nil, &left)
+	b := appendRouteSet(nil, &left)
 	for len(b) > geo.MaxDecision && len(left.Routes) > 0 {
 		left.Routes = left.Routes[:len(left.Routes)-1]
-		b = trunkgroup.AppendRouteSet(b[:0], &left)
+		b = appendRouteSet(b[:0], &left)
 	}
 	c.lc.handed = c.lc.handed[:len(left.Routes)]
 	token.Decision = b
@@ -52,7 +52,7 @@ func (c *Call) remaining() (list []*trunkgroup.CarrierRoute) {
 // response, and reports false, when there are none that can be read: nobody is asked a
 // second time about one call.
 func (c *Call) takeHanded() bool {
-	set, err := trunkgroup.ParseRouteSet(c.token.Decision)
+	set, err := parseRouteSet(c.token.Decision)
 	if err != nil {
 		c.fail(503, causeNoDecision)
 		return false

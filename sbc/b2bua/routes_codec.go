@@ -1,16 +1,18 @@
-package trunkgroup
+package b2bua
 
 import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/internal/octets"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
-// ErrRouteSet is a route set that cannot be read.
-var ErrRouteSet = errors.New("malformed routes")
+// errRouteSet is a route set that cannot be read.
+var errRouteSet = errors.New("malformed routes")
 
 // Bounds of a route set that another node tells of. What a decision may hold is within
 // them.
@@ -30,19 +32,19 @@ const (
 	routeOnwards // RerouteAfterProgress
 )
 
-// AppendRouteSet appends the routes of a set, with what holds for all of them, in the form
+// appendRouteSet appends the routes of a set, with what holds for all of them, in the form
 // in which nodes tell each other of them (DEC-07). How they came about is not told.
-func AppendRouteSet(dst []byte, set *RouteSet) []byte {
+func appendRouteSet(dst []byte, set *trunkgroup.RouteSet) []byte {
 	dst = append(dst, routesForm)
 	dst = octets.Append(dst, set.Destination)
 	dst = binary.AppendUvarint(dst, uint64(len(set.Routes)))
 	for i := range set.Routes {
-		dst = set.Routes[i].append(dst)
+		dst = appendRoute(dst, &set.Routes[i])
 	}
 	return dst
 }
 
-func (r *CarrierRoute) append(dst []byte) []byte {
+func appendRoute(dst []byte, r *trunkgroup.CarrierRoute) []byte {
 	flags := uint64(0)
 	for _, f := range [...]struct {
 		set bool
@@ -53,7 +55,7 @@ func (r *CarrierRoute) append(dst []byte) []byte {
 		}
 	}
 	dst = binary.AppendUvarint(dst, flags)
-	for _, s := range r.texts() {
+	for _, s := range textsOf(r) {
 		dst = octets.Append(dst, *s)
 	}
 	dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(r.Rate))
@@ -74,14 +76,14 @@ func (r *CarrierRoute) append(dst []byte) []byte {
 	return dst
 }
 
-// texts are the fields of a route that are a text, in the order of the form.
-func (r *CarrierRoute) texts() [9]*string {
+// textsOf are the fields of a route that are a text, in the order of the form.
+func textsOf(r *trunkgroup.CarrierRoute) [9]*string {
 	return [9]*string{
 		&r.CarrierID, &r.GatewayGroup, &r.NextHop, &r.RURI, &r.Destination, &r.TechPrefix, &r.NumberPolicy, &r.CallerID, &r.Currency,
 	}
 }
 
-func appendPairs(dst []byte, list []NameValue) []byte {
+func appendPairs(dst []byte, list []trunkgroup.NameValue) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	for _, p := range list {
 		dst = octets.Append(octets.Append(dst, p.Name), p.Value)
@@ -89,34 +91,34 @@ func appendPairs(dst []byte, list []NameValue) []byte {
 	return dst
 }
 
-// ParseRouteSet reads what AppendRouteSet wrote; its source is RoutesPeer. The error is
-// ErrRouteSet.
-func ParseRouteSet(b []byte) (*RouteSet, error) {
+// parseRouteSet reads what appendRouteSet wrote; its source is RoutesPeer. The error is
+// errRouteSet.
+func parseRouteSet(b []byte) (*trunkgroup.RouteSet, error) {
 	r := octets.ReadStrict(b)
 	if r.Octet() != routesForm {
-		return nil, ErrRouteSet
+		return nil, errRouteSet
 	}
-	set := &RouteSet{Source: RoutesPeer, Destination: r.Text(maxRouteText)}
+	set := &trunkgroup.RouteSet{Source: trunkgroup.RoutesPeer, Destination: r.Text(maxRouteText)}
 	n := r.Length(1)
 	if n > maxRoutes {
-		return nil, ErrRouteSet
+		return nil, errRouteSet
 	}
 	if n > 0 {
-		set.Routes = make([]CarrierRoute, n)
+		set.Routes = make([]trunkgroup.CarrierRoute, n)
 	}
 	for i := range set.Routes {
-		set.Routes[i].read(&r)
+		readRoute(&set.Routes[i], &r)
 	}
 	if !r.End() {
-		return nil, ErrRouteSet
+		return nil, errRouteSet
 	}
 	return set, nil
 }
 
-func (r *CarrierRoute) read(from *octets.Reader) {
+func readRoute(r *trunkgroup.CarrierRoute, from *octets.Reader) {
 	flags := from.Int(routeRestricted | routeRated | routeOnwards)
 	r.Restricted, r.Rated, r.RerouteAfterProgress = flags&routeRestricted != 0, flags&routeRated != 0, flags&routeOnwards != 0
-	for _, s := range r.texts() {
+	for _, s := range textsOf(r) {
 		*s = from.Text(maxRouteText)
 	}
 	var rate uint64
@@ -129,12 +131,7 @@ func (r *CarrierRoute) read(from *octets.Reader) {
 	r.BillingIncrement, r.MinDuration = uint32(from.Int(math.MaxUint32)), uint32(from.Int(math.MaxUint32))
 	r.Timeout = from.Duration(time.Millisecond, maxRouteTime)
 	r.Headers, r.CDRFields = readPairs(from), readPairs(from)
-	for range from.Length(1) {
-		code, before := from.Int(causeMax), r.RerouteCauses
-		if r.RerouteCauses = before.with(code); r.RerouteCauses == before { // none, or twice
-			from.Fail()
-		}
-	}
+	r.RerouteCauses = readCauses(from)
 	hops := from.Length(3)
 	if hops > maxRouteHops {
 		from.Fail()
@@ -145,9 +142,22 @@ func (r *CarrierRoute) read(from *octets.Reader) {
 	}
 }
 
-func readHop(from *octets.Reader) (h Hop) {
+func readCauses(from *octets.Reader) trunkgroup.CauseSet {
+	n := from.Length(1)
+	codes := make([]int, 0, n)
+	for range n {
+		codes = append(codes, from.Int(699))
+	}
+	set := trunkgroup.Causes(codes...)
+	if !slices.Equal(set.Codes(), codes) && n > 0 { // out of bounds, out of order or twice
+		from.Fail()
+	}
+	return set
+}
+
+func readHop(from *octets.Reader) (h trunkgroup.Hop) {
 	addr := from.Octets(64)
-	h.Transport = Transport(from.Octet())
+	h.Transport = trunkgroup.Transport(from.Octet())
 	h.Name = from.Text(maxRouteText)
 	if h.Addr.UnmarshalBinary(addr) != nil || !h.Addr.IsValid() || h.Addr.Addr().Zone() != "" || !h.Transport.Dialled() {
 		from.Fail()
@@ -155,23 +165,14 @@ func readHop(from *octets.Reader) (h Hop) {
 	return h
 }
 
-func readPairs(from *octets.Reader) (list []NameValue) {
+func readPairs(from *octets.Reader) (list []trunkgroup.NameValue) {
 	n := from.Length(2)
 	if n > maxRoutePairs {
 		from.Fail()
 		return nil
 	}
 	for range n {
-		list = append(list, NameValue{from.Text(maxRouteText), from.Text(maxRouteText)})
+		list = append(list, trunkgroup.NameValue{Name: from.Text(maxRouteText), Value: from.Text(maxRouteText)})
 	}
 	return list
-}
-
-// with returns the set with one code more; codes outside of 200 to 699 are ignored.
-func (s CauseSet) with(code int) CauseSet {
-	more := Causes(code)
-	for i := range s.bits {
-		s.bits[i] |= more.bits[i]
-	}
-	return s
 }
