@@ -128,6 +128,7 @@ func (c *Call) creditRefused(why charging.Why) {
 
 // creditLate ends a wait that nobody ended: it is as if no server had answered.
 func (c *Call) creditLate() {
+	delete(c.s.waits, c.charge.ref)
 	if c.charge.rules.OnFailure == trunkgroup.ChargingContinue {
 		c.resume()
 		return
@@ -176,6 +177,7 @@ func (c *Call) chargeEnded(r *cdr.Record) {
 		return
 	}
 	delete(c.s.charges, x.ref)
+	delete(c.s.waits, x.ref) // of a caller who gave up: nobody ends the wait any more
 	x.call.Answered, x.call.Ended, x.call.Code = r.Answer, r.End, r.SIPCode
 	x.call.Egress, x.call.Carrier = r.EgressGroup, r.CarrierID
 	switch c.end.cause {
