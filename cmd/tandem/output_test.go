@@ -34,7 +34,7 @@ func TestCSVHoldsNoFormulas(t *testing.T) {
 
 func TestYAMLReadsAsTheJSON(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a":1,"list":[{"x":"+1","y":[]},{"x":null}],"deep":{"no":true,"Key 1":[[1,2],[3]]},"e":{}}`: "a: 1\nlist:\n  - x: \"+1\"\n    y: []\n  - x: null\n" +
+		`{"a":1,"list":[{"x":"+1","y":[]},{"x":null}],"deep":{"no":true,"Key 1":[[1,2],[3]]},"e":{}}`: "a: 1\nlist:\n  - x: \"+1\"\n    \"y\": []\n  - x: null\n" +
 			"deep:\n  \"no\": true\n  \"Key 1\":\n    - - 1\n      - 2\n    - - 3\ne: {}\n",
 		`[]`: "[]\n", `"x"`: "\"x\"\n",
 	} {
