@@ -110,7 +110,7 @@ func newWorld(t *testing.T, handle http.HandlerFunc, change func(*trunkgroup.Dec
 	w.names.addrs = map[string][]netip.AddrPort{}
 	w.plan = planOf(t, change)
 	var serving sync.WaitGroup
-	w.server = &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w.server = &http.Server{IdleTimeout: 30 * time.Second, Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		serving.Add(1)
 		defer serving.Done()
 		b, _ := io.ReadAll(r.Body)
@@ -244,6 +244,20 @@ func (n *fakeNames) Watch(list []dns.Target) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.watched = list
+}
+
+// first is the first name that is watched.
+func (n *fakeNames) first() dns.Target {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.watched[0]
+}
+
+// asked is how many lookups there were.
+func (n *fakeNames) asked() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lookups
 }
 
 func addr(s string) []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(s)} }
