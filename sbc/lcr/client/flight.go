@@ -41,8 +41,9 @@ func (f *flight) run() {
 	}
 	if x.result.failed() {
 		c.log.Debug("no decision", "plan", f.plan.name, "number", f.key.Number, "result", x.result.String(), "reason", x.why)
+		others := f.land() // who asks from here on asks anew
 		f.first.done(f.plan.without(f.server, x.why))
-		for _, w := range f.land() {
+		for _, w := range others {
 			w.done(f.plan.without(f.server, x.why))
 		}
 		return
@@ -64,8 +65,9 @@ func (f *flight) run() {
 	if ttl > 0 {
 		c.keep(f.key, x, set, f.asked, ttl)
 	}
+	others := f.land()
 	f.first.done(set)
-	for _, w := range f.land() {
+	for _, w := range others {
 		if ttl > 0 {
 			w.done(set)
 		} else {
