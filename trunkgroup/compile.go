@@ -196,7 +196,8 @@ func (t *Table) addMember(g *Group, s *MemberSpec) *Member {
 func (t *Table) addRoutePlans(d *Document) {
 	plans := make(map[string]*RoutePlan)
 	for i := range d.RoutePlans {
-		plans[d.RoutePlans[i].Name] = compileRoutePlan(&d.RoutePlans[i], t.byName)
+		plan := compileRoutePlan(&d.RoutePlans[i], t.byName)
+		plans[plan.Name], t.plans = plan, append(t.plans, plan)
 	}
 	for i := range d.TrunkGroups {
 		t.groups[i].plan = plans[d.TrunkGroups[i].RoutePlan]

@@ -23,6 +23,7 @@ type Table struct {
 	providers   []*Group
 	reached     []*Group // origination-customer groups with numbers
 	customers   []*Customer
+	plans       []*RoutePlan
 	policies    map[string]*WritingPolicy // by name
 	dno         *NumberIndex
 }
@@ -47,6 +48,10 @@ func (t *Table) Groups() []*Group { return t.groups }
 
 // Group returns the group of this name, or nil.
 func (t *Table) Group(name string) *Group { return t.byName[name] }
+
+// RoutePlans returns all route plans in document order. The caller must not change
+// the slice.
+func (t *Table) RoutePlans() []*RoutePlan { return t.plans }
 
 // Members returns all members; each stands at its Index. The caller must not
 // change the slice.

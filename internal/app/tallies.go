@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/sbc/quality"
 	"github.com/tandem-sbc/tandem/sbc/tally"
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 const (
@@ -40,6 +42,8 @@ type tallies struct {
 
 	mu    sync.Mutex
 	board *tally.Board
+	// asked is what decision servers are told of carriers, see attributes.
+	asked atomic.Pointer[[]trunkgroup.NameValue]
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -115,7 +119,7 @@ func (t *tallies) stop(context.Context) error {
 func (t *tallies) run(ctx context.Context) {
 	tick := time.NewTicker(tallyTick)
 	defer tick.Stop()
-	told := time.Now()
+	told, summed := time.Now(), time.Time{}
 	var batch []tallied
 	for {
 		select {
@@ -123,6 +127,10 @@ func (t *tallies) run(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			batch = t.work(now, batch[:0])
+			if now.Sub(summed) >= time.Second {
+				summed = now
+				t.sum()
+			}
 			if now.Sub(told) >= tallyTell {
 				told = now
 				t.tell()
@@ -205,6 +213,44 @@ func (t *tallies) Sum(k tally.Key, w tally.Window) tally.Sum {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.board.Sum(time.Now(), k, w)
+}
+
+// maxAsked bounds the carriers that a decision server is told of.
+const maxAsked = 64
+
+// sum makes what decision servers are told, so that a question only takes it.
+func (t *tallies) sum() {
+	var list []trunkgroup.NameValue
+	add := func(name string, v float64, ok bool, format byte, digits int) {
+		if ok {
+			list = append(list, trunkgroup.NameValue{Name: name, Value: strconv.FormatFloat(v, format, digits, 64)})
+		}
+	}
+	carriers := 0
+	for _, r := range t.rows(tally.Hour) {
+		if r.Scope != tally.Carrier || carriers == maxAsked {
+			continue
+		}
+		carriers++
+		add("quality."+r.Name+".attempts", float64(r.Attempts), true, 'f', 0)
+		v, ok := r.ASR()
+		add("quality."+r.Name+".asr", v, ok, 'f', 4)
+		v, ok = r.NER()
+		add("quality."+r.Name+".ner", v, ok, 'f', 4)
+		v, ok = r.ACD()
+		add("quality."+r.Name+".acd_seconds", v, ok, 'f', 1)
+		v, ok = r.PDD()
+		add("quality."+r.Name+".pdd_seconds", v, ok, 'f', 3)
+	}
+	t.asked.Store(&list)
+}
+
+// attributes is what a decision server is told of the carriers' last hour.
+func (t *tallies) attributes(*b2bua.RouteQuery) []trunkgroup.NameValue {
+	if list := t.asked.Load(); list != nil {
+		return slices.Clip(*list) // who appends to it copies it
+	}
+	return nil
 }
 
 // rows lists what a window has something of.
