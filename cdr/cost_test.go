@@ -88,7 +88,7 @@ func TestS100_CostIsExact(t *testing.T) {
 	})
 }
 
-func TestS050_FailedAttempts(t *testing.T) {
+func TestS047_S050_FailedAttempts(t *testing.T) {
 	r := Record{CallID: "x", Kind: KindCall, Attempts: []Attempt{
 		{CarrierID: "a", Code: 503},
 		{CarrierID: `"b"`, Code: 486, Dialed: true, Elapsed: 1234567 * time.Microsecond},

@@ -204,7 +204,7 @@ func TestK23_ProfileKamailio(t *testing.T) {
 // up after one; "any reply with Retry-After = immediately down for at least that
 // long even if later probes succeed (longer extends, shorter never shrinks;
 // manual mark_up clears)".
-func TestProfileSiphon(t *testing.T) {
+func TestG01_G03_G04_ProfileSiphon(t *testing.T) {
 	p := newProber(MonitoringSpec{Profile: "siphon"})
 	p.run(20*time.Second, answers(500))
 	p.run(2*time.Minute, silent(5*time.Second))

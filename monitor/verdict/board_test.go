@@ -106,7 +106,7 @@ func TestBoardFollowsTheOwner(t *testing.T) {
 }
 
 // DNS-01, DNS-03: each address has its own verdict; the member lives while one does, and calls go to the living ones in their order.
-func TestDNS01_DownPerAddress(t *testing.T) {
+func TestDNS01_G05_DownPerAddress(t *testing.T) {
 	in := scene(t)
 	key := func(i int) Key { return Key{Member: "carrier/gw", Addr: gwAddrs[i]} }
 	in.put(1, key(0), "dal-1", trunkgroup.Down, time.Second)

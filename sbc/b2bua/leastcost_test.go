@@ -169,7 +169,7 @@ const (
 )
 
 // S-030, S-062, S-065, S-066: the plan's ring bound is the sequence's.
-func TestS030_S066_RingBoundOfThePlan(t *testing.T) {
+func TestS030_S062_S065_S066_RingBoundOfThePlan(t *testing.T) {
 	for _, tt := range []struct {
 		ring trunkgroup.Duration
 		rung time.Duration // the CANCEL; 0 = never

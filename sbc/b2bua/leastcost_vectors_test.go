@@ -12,7 +12,7 @@ import (
 
 // The vectors of the sequence engine with real messages, driven by decided routes.
 
-func TestV01_S032_CarrierAfterCarrier(t *testing.T) {
+func TestV01_S003_S005_S032_CarrierAfterCarrier(t *testing.T) {
 	w := decided(t, carriers(), routeTo(a), routeTo(b))
 	w.from(customerAddr, vendorCall())
 	first := w.takes(gatewayA, 503)

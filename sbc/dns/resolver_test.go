@@ -90,7 +90,7 @@ func TestServiceDeclaredAbsent(t *testing.T) {
 }
 
 // The last good answer outlives a server that fails, says nothing, or has lost the name; a new answer replaces it.
-func TestLastGoodAnswerStays(t *testing.T) {
+func TestG05_LastGoodAnswerStays(t *testing.T) {
 	s := newFakeServer(t)
 	name := "gw.example.com."
 	s.set(name, dns.TypeA, name+" 0 IN A 192.0.2.9")

@@ -59,10 +59,15 @@ func TestTCPRoundTrip(t *testing.T) {
 	}
 }
 
-func TestTLSRoundTrip(t *testing.T) {
+// G-07: the name is asked for in the handshake (SNI).
+func TestG07_TLSRoundTrip(t *testing.T) {
 	cert, pool := certificate(t, "sbc.example.com")
 	listener := on(trunkgroup.TLS, "127.0.0.1:0")
-	listener.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	names := make(chan string, 10)
+	listener.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		names <- hello.ServerName
+		return &cert, nil
+	}}
 	server, served := open(t, Config{Listeners: []ListenerConfig{listener}})
 	client, got := open(t, Config{ClientTLS: func(string) *tls.Config { return &tls.Config{RootCAs: pool} }})
 	b := client.NewBatch()
@@ -75,6 +80,9 @@ func TestTLSRoundTrip(t *testing.T) {
 			t.Fatalf("packet %d: %+v", i, p)
 		}
 		wait(t, "response", got.packets)
+	}
+	if name := <-names; name != target.ServerName {
+		t.Errorf("asked for %q", name)
 	}
 	t.Run("no shared connection between names", func(t *testing.T) {
 		other := target
