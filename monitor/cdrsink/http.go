@@ -26,10 +26,14 @@ type httpTarget struct {
 // lastRetryAfter is for how long a server may be left alone at its own wish.
 const lastRetryAfter = 5 * time.Minute
 
+const pingAfter = 15 * time.Second
+
 func newHTTPTarget(cfg *Config, node string) *httpTarget {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = cfg.TLS.Clone()
 	t.MaxIdleConnsPerHost = 1
+	// A connection of HTTP/2 that the network has lost is found out by a ping.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
 	return &httpTarget{cfg: cfg, node: node, client: &http.Client{
 		Transport: t,
 		// A POST that is redirected becomes a GET: the records would be gone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ const (
 	defaultTries   = 10
 	firstPause     = time.Second
 	longestPause   = time.Minute
+	// openTime bounds how long a connection is being opened.
+	openTime = 15 * time.Second
 )
 
 // Config is what a Sender is built from. Zero values mean the defaults.
@@ -50,6 +53,7 @@ type Sender struct {
 
 	mu      sync.Mutex // of what follows
 	current map[key]*line
+	newest  map[string]*trunkgroup.RoutePolicy
 	older   []generation // tables before, whose calls may still hunt
 	closed  bool
 	working sync.WaitGroup
@@ -93,6 +97,10 @@ func New(cfg Config) *Sender {
 		s.owned = &http.Transport{
 			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: cfg.Workers, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 			MaxResponseHeaderBytes: 64 << 10,
+			// net/http goes on to open a connection when nobody waits for it any more: it has to
+			// end by itself. One of HTTP/2 that the network has lost is found out by a ping.
+			DialContext: (&net.Dialer{Timeout: openTime}).DialContext, TLSHandshakeTimeout: openTime,
+			HTTP2: &http.HTTP2Config{SendPingTimeout: openTime, PingTimeout: openTime},
 		}
 		cfg.Transport = s.owned
 	}
@@ -108,13 +116,15 @@ func New(cfg Config) *Sender {
 
 // Use takes the policies that are in force, by the names of their plans. Webhooks that are
 // new begin; those that are gone end once no call can have anything for them any more and
-// their queues are empty.
+// their queues are empty. The policies that are in force already are no news: tables change
+// with each called number that comes or goes.
 func (s *Sender) Use(plans map[string]*trunkgroup.RoutePolicy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.newest != nil && maps.Equal(plans, s.newest) {
 		return
 	}
+	s.newest = maps.Clone(plans)
 	now := generation{table: make(lineTable)}
 	for plan, p := range plans {
 		if p == nil {

@@ -1,6 +1,7 @@
 package lcr
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,36 +43,48 @@ type Note struct {
 // The form of an answer. Pointers tell null and absence from a value.
 type (
 	wireAnswer struct {
-		Routes      []wireRoute `json:"routes"`
-		CacheTTL    *uint64     `json:"cache_ttl_secs"`
-		Reject      *wireReject `json:"reject"`
-		Destination string      `json:"destination"`
+		Routes      once[[]wireRoute] `json:"routes"`
+		CacheTTL    *uint64           `json:"cache_ttl_secs"`
+		Reject      once[*wireReject] `json:"reject"`
+		Destination string            `json:"destination"`
 	}
 	wireReject struct {
 		Code   uint16 `json:"code"`
 		Reason string `json:"reason"`
 	}
 	wireRoute struct {
-		CarrierID    *string           `json:"carrier_id"`
-		GatewayGroup string            `json:"gateway_group"`
-		NextHop      string            `json:"next_hop"`
-		RURI         string            `json:"ruri"`
-		Destination  string            `json:"destination"`
-		TechPrefix   string            `json:"tech_prefix"`
-		NumberPolicy string            `json:"number_policy"`
-		CallerID     string            `json:"caller_id"`
-		Presentation string            `json:"caller_id_presentation"`
-		Rate         *float64          `json:"rate"`
-		Currency     string            `json:"currency"`
-		Increment    uint32            `json:"billing_increment"`
-		MinDuration  uint32            `json:"min_duration"`
-		Timeout      uint32            `json:"timeout_secs"`
-		Reroute      bool              `json:"reroute_after_progress"`
-		Headers      map[string]string `json:"headers"`
-		CDRFields    map[string]string `json:"cdr_fields"`
-		Causes       []uint16          `json:"reroute_causes"`
+		CarrierID    *string                 `json:"carrier_id"`
+		GatewayGroup string                  `json:"gateway_group"`
+		NextHop      string                  `json:"next_hop"`
+		RURI         string                  `json:"ruri"`
+		Destination  string                  `json:"destination"`
+		TechPrefix   string                  `json:"tech_prefix"`
+		NumberPolicy string                  `json:"number_policy"`
+		CallerID     string                  `json:"caller_id"`
+		Presentation string                  `json:"caller_id_presentation"`
+		Rate         *float64                `json:"rate"`
+		Currency     string                  `json:"currency"`
+		Increment    uint32                  `json:"billing_increment"`
+		MinDuration  uint32                  `json:"min_duration"`
+		Timeout      uint32                  `json:"timeout_secs"`
+		Reroute      bool                    `json:"reroute_after_progress"`
+		Headers      once[map[string]string] `json:"headers"`
+		CDRFields    once[map[string]string] `json:"cdr_fields"`
+		Causes       []uint16                `json:"reroute_causes"`
 	}
 )
+
+// once is a value that begins anew when its name stands in an object again: by itself,
+// encoding/json puts the second one over what it has read of the first.
+type once[T any] struct{ value T }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *once[T]) UnmarshalJSON(b []byte) error {
+	var fresh T
+	err := json.Unmarshal(b, &fresh)
+	o.value = fresh
+	return err
+}
 
 // Parse reads the body of an answer. Fields that are not known are skipped, and what is
 // missing has its default; an error says what makes the whole answer useless (S-021),
@@ -87,24 +100,24 @@ func Parse(body []byte) (*Answer, error) {
 	if err := json.Unmarshal(body, &w); err != nil {
 		return nil, jsonError(err)
 	}
-	if len(w.Routes) > MaxRoutes {
-		return nil, fmt.Errorf("routes: there are %d, and %d are allowed", len(w.Routes), MaxRoutes)
+	if len(w.Routes.value) > MaxRoutes {
+		return nil, fmt.Errorf("routes: there are %d, and %d are allowed", len(w.Routes.value), MaxRoutes)
 	}
 	a := &Answer{}
 	if err := text("destination", w.Destination); err != nil {
 		return nil, err
 	}
 	a.Set.Destination = w.Destination
-	if w.Reject != nil {
-		a.reject(w.Reject)
+	if w.Reject.value != nil {
+		a.reject(w.Reject.value)
 	}
 	if w.CacheTTL != nil {
 		a.Says = true
 		a.TTL = time.Duration(min(*w.CacheTTL, uint64(MaxTTL/time.Second))) * time.Second
 	}
-	a.Set.Routes = make([]trunkgroup.CarrierRoute, len(w.Routes))
-	for i := range w.Routes {
-		if err := a.route(&a.Set.Routes[i], &w.Routes[i]); err != nil {
+	a.Set.Routes = make([]trunkgroup.CarrierRoute, len(w.Routes.value))
+	for i := range w.Routes.value {
+		if err := a.route(&a.Set.Routes[i], &w.Routes.value[i]); err != nil {
 			return nil, fmt.Errorf("routes[%d].%w", i, err)
 		}
 	}
@@ -118,7 +131,7 @@ func jsonError(err error) error {
 	switch {
 	case errors.As(err, &kind):
 		what, _, _ := strings.Cut(kind.Value, " ") // of a number the value follows
-		return fmt.Errorf("%s: a JSON %s stands where another kind belongs", kind.Field, what)
+		return fmt.Errorf("%s: a JSON %s stands where another kind belongs", cmp.Or(kind.Field, "a field"), what)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("no JSON at octet %d", syntax.Offset)
 	}

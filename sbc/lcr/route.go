@@ -36,10 +36,10 @@ func (a *Answer) route(r *trunkgroup.CarrierRoute, w *wireRoute) error {
 			return err
 		}
 	}
-	if len(w.Headers) > maxFields {
+	if len(w.Headers.value) > maxFields {
 		return errors.New("headers: are more than 32")
 	}
-	if len(w.CDRFields) > maxFields {
+	if len(w.CDRFields.value) > maxFields {
 		return errors.New("cdr_fields: are more than 32")
 	}
 	if !r.Routable() {
@@ -48,8 +48,8 @@ func (a *Answer) route(r *trunkgroup.CarrierRoute, w *wireRoute) error {
 	a.presentation(r, w.Presentation)
 	a.money(r, w)
 	a.causes(r, w.Causes)
-	r.Headers = a.fields(r.CarrierID, "headers", w.Headers, isToken)
-	r.CDRFields = a.fields(r.CarrierID, "cdr_fields", w.CDRFields, func(name string) bool {
+	r.Headers = a.fields(r.CarrierID, "headers", w.Headers.value, isToken)
+	r.CDRFields = a.fields(r.CarrierID, "cdr_fields", w.CDRFields.value, func(name string) bool {
 		return name != "" && !strings.ContainsFunc(name, isControl)
 	})
 	return nil

@@ -32,12 +32,20 @@ const (
 	idlePerServer = 64
 	idleFor       = 90 * time.Second
 	maxHeaders    = 32 << 10
+	// openTime bounds how long a connection is being opened, also when the question that
+	// wanted it is over: net/http goes on for the next one. It is the longest timeout that
+	// a plan may have.
+	openTime = 30 * time.Second
+	// pingAfter is how long a connection of HTTP/2 says nothing before it is asked whether
+	// it carries anything, and pingTime how long that may take. Without it, questions go
+	// into one that the network has lost for as long as TCP tries.
+	pingAfter, pingTime = 5 * time.Second, 5 * time.Second
 )
 
 // newTransport makes what keeps connections. stop ends those that are being opened.
 func newTransport(stop context.Context, cfg *Config) *http.Transport {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithTimeout(ctx, openTime)
 		defer cancel()
 		defer context.AfterFunc(stop, cancel)()
 		return cfg.Dial(ctx, network, addr)
@@ -45,7 +53,8 @@ func newTransport(stop context.Context, cfg *Config) *http.Transport {
 	t := &http.Transport{
 		DialContext: dial, MaxIdleConnsPerHost: idlePerServer, IdleConnTimeout: idleFor,
 		MaxResponseHeaderBytes: maxHeaders, DisableCompression: true, // what is small need not unfold
-		ForceAttemptHTTP2: true, TLSClientConfig: cfg.TLS,
+		TLSHandshakeTimeout: openTime, ForceAttemptHTTP2: true, TLSClientConfig: cfg.TLS,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
 	}
 	if t.TLSClientConfig == nil {
 		t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}

@@ -60,7 +60,7 @@ func (f *flight) run() {
 	case f.own:
 		ttl = 0
 	case x.result != Rejected:
-		f.plan.alone.Store(ttl == 0)
+		f.plan.learn(f.server, ttl == 0)
 	}
 	if ttl > 0 {
 		c.keep(f.key, x, set, f.asked, ttl)

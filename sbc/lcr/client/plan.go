@@ -103,6 +103,9 @@ func (p *plan) ended(now time.Time, s *trunkgroup.DecisionServer, x *exchange, t
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pending--
+	if !p.has(s) {
+		return false // this says nothing of the server that the plan has by now
+	}
 	switch {
 	case !x.result.failed():
 		p.breaker.Success()
@@ -117,6 +120,20 @@ func (p *plan) ended(now time.Time, s *trunkgroup.DecisionServer, x *exchange, t
 	was := p.away
 	p.away = p.bad >= s.BreakAfter
 	return was != p.away
+}
+
+// has reports whether a server is the one that the plan has now; the lock is held.
+func (p *plan) has(s *trunkgroup.DecisionServer) bool {
+	return p.server == nil || p.server.Edition == s.Edition
+}
+
+// learn notes whether the answers of a server are good for one call only.
+func (p *plan) learn(s *trunkgroup.DecisionServer, alone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.has(s) {
+		p.alone.Store(alone)
+	}
 }
 
 func (p *plan) failed(now time.Time, why string) {
