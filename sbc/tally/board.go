@@ -3,6 +3,7 @@ package tally
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -69,7 +70,7 @@ func (b *Board) Ended(now time.Time, a *Attempt, lasted time.Duration) {
 
 func (b *Board) add(now time.Time, a *Attempt, s Sum) {
 	for _, k := range [...]Key{{Carrier, a.Carrier}, {Group, a.Group}, {Site, a.Site}, {Destination, destination(a.Called)}} {
-		if k.Name == "" {
+		if k.Name = clean(k.Name); k.Name == "" {
 			continue
 		}
 		seat := b.seat(k)
@@ -88,9 +89,6 @@ func destination(called string) string {
 
 // seat returns the seat of a key, a common one when there are too many.
 func (b *Board) seat(k Key) *seat {
-	if len(k.Name) > maxName {
-		k.Name = k.Name[:maxName]
-	}
 	if s := b.seats[k]; s != nil {
 		return s
 	}
@@ -104,6 +102,12 @@ func (b *Board) seat(k Key) *seat {
 	s := &seat{others: make(map[string][windows]Sum)}
 	b.seats[k] = s
 	return s
+}
+
+// clean makes a name of what others wrote: no longer than it may be, and text, for it
+// becomes the label of a metric.
+func clean(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }
 
 // Sum is what all nodes have counted of a key.

@@ -53,7 +53,7 @@ func (k Key) text() string { return k.Scope.String() + " " + k.Name }
 func parseKey(text string) (Key, bool) {
 	scope, name, ok := strings.Cut(text, " ")
 	s, known := ParseScope(scope)
-	return Key{s, name}, ok && known && name != "" && len(name) <= maxName
+	return Key{s, name}, ok && known && name != "" && clean(name) == name
 }
 
 // maxName bounds a name: carriers' ids come from outside.
