@@ -291,7 +291,7 @@ func TestTablesComeAndGo(t *testing.T) {
 		}
 		s.Tell(second, event(4))
 		for range keptGenerations + 1 {
-			s.Use(nil)
+			s.Use(map[string]*trunkgroup.RoutePolicy{"none": hooks()})
 		}
 		s.Tell(second, event(5))
 		synctest.Wait()
@@ -305,6 +305,27 @@ func TestTablesComeAndGo(t *testing.T) {
 		s.Use(map[string]*trunkgroup.RoutePolicy{"lcr": first})
 		if len(s.current) != 0 {
 			t.Error("a closed sender begins")
+		}
+	})
+}
+
+// TestTablesOfTheSamePolicies: each called number that changes makes a table of its own, with the policies of the
+// one before. Calls by the configuration before it go on to be told of.
+func TestTablesOfTheSamePolicies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &far{}
+		s := New(Config{Transport: f, Lookup: env})
+		defer closed(s)
+		first, second := hooks(trunkgroup.Webhook{URL: "http://hooks.example/"}), hooks(trunkgroup.Webhook{URL: "http://hooks.example/new"})
+		s.Use(map[string]*trunkgroup.RoutePolicy{"lcr": first})
+		for range 3 * keptGenerations {
+			s.Use(map[string]*trunkgroup.RoutePolicy{"lcr": second, "none": nil})
+		}
+		s.Tell(first, event(1))
+		s.Tell(second, event(2))
+		synctest.Wait()
+		if n := len(f.seen()); n != 2 {
+			t.Errorf("%d events were told, want 2", n)
 		}
 	})
 }
