@@ -166,7 +166,7 @@ func (k *foundCall) note() string {
 	switch r := k.shown(); {
 	case k.record == nil:
 		return "the peer site's part alone"
-	case r.Kind == cdrquery.KindInterim:
+	case r.Kind == cdr.KindInterim:
 		return "still up"
 	case r.Closed != "":
 		return "closed by a survivor, not final"

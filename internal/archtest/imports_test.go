@@ -47,6 +47,7 @@ var rooms = []struct {
 	{"cluster/pki", []string{"cluster/pki"}, "certificates are judged and issued without a network or a file"},
 	{"cluster/lease", []string{"cluster/lease", "internal/octets", "limit"}, "leases know meters, not calls"},
 	{"cluster", []string{"cluster", "internal/octets", "geo", "trunkgroup", "cdr", "limit"}, "sbc, cluster and monitor meet only as small interfaces that internal/app wires"},
+	{"monitor/cdrlog", []string{"monitor/cdrlog", "internal/pushlist"}, "the spool writes records down and reads none of their fields"},
 	{"monitor/closing", []string{"monitor/closing", "cdr"}, "who closes a record is a pure decision over what the caller knows"},
 	{"monitor/cdrquery", []string{"monitor/cdrquery", "cdr"}, "what is looked for is a pure question to records"},
 	{"monitor/cdrindex", []string{"monitor/cdrindex", "monitor/cdrquery", "cdr"}, "the index reads files and knows nobody who writes them"},

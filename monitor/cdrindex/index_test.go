@@ -225,7 +225,7 @@ func TestDEC24_HighestVersionIsKept(t *testing.T) {
 func TestInterimRecordsGoWithTheCall(t *testing.T) {
 	r := newRig(t, nil)
 	first, second := call(1), call(1)
-	first.Kind, second.Kind = cdrquery.KindInterim, cdrquery.KindInterim
+	first.Kind, second.Kind = cdr.KindInterim, cdr.KindInterim
 	second.End = second.End.Add(time.Hour)
 	r.write("cdr.jsonl", second, first)
 	r.mustLook()

@@ -138,12 +138,12 @@ func (b *batch) add(ctx context.Context, r *cdrquery.Row) error {
 		}
 	}
 	switch r.Kind {
-	case cdrquery.KindInterim:
+	case cdr.KindInterim:
 		if _, ended, err := b.find(ctx, r.CallID, cdr.KindCall); err != nil || ended != nil {
 			return err
 		}
 	case cdr.KindCall:
-		id, up, err := b.find(ctx, r.CallID, cdrquery.KindInterim)
+		id, up, err := b.find(ctx, r.CallID, cdr.KindInterim)
 		if err != nil {
 			return err
 		}

@@ -113,7 +113,7 @@ type out struct {
 	size int64
 }
 
-// tailLimit is how far back recovery looks for the last line break. A record is far shorter.
+// tailLimit is how much recovery reads at once from the end of a file, which is more than a record can have.
 const tailLimit = 1 << 20
 
 // openOut opens the file and repairs its end: a crash may have left part of a line.
@@ -129,34 +129,60 @@ func openOut(cfg *Config) (*out, error) {
 	return o, nil
 }
 
-// recover ends the file at a line break. A last line that is whole but for its line break is kept; part of a record is cut off.
+// recover ends the file at a line break. A last line that is whole but for its line break is kept; part of a record is cut off, and so is
+// what a power loss left where nothing was written yet. What is there is on disk for good when it returns.
 func (o *out) recover() error {
 	size, err := o.f.Size()
 	if err != nil {
 		return err
 	}
-	tail := make([]byte, min(size, tailLimit))
-	if _, err := o.f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+	whole, last, err := lastLine(o.f, size)
+	if err != nil {
 		return err
 	}
-	last := tail[bytes.LastIndexByte(tail, '\n')+1:]
 	o.size = size
 	switch {
-	case len(last) == 0:
-		return nil
+	case whole == size:
 	case json.Valid(last):
 		if _, err := o.f.WriteAt([]byte{'\n'}, size); err != nil {
 			return err
 		}
 		o.size++
 	default:
-		o.size = size - int64(len(last))
-		o.cfg.Logger.Warn("call record file ends in part of a record: cut off", "path", o.cfg.Path, "bytes", len(last))
+		o.size = whole
+		o.cfg.Logger.Warn("call record file ends in part of a record: cut off", "path", o.cfg.Path, "bytes", size-whole)
 		if err := o.f.Truncate(o.size); err != nil {
 			return err
 		}
 	}
-	return o.f.Sync()
+	if size == 0 {
+		return nil
+	}
+	return o.f.Sync() // a process that was killed may have left it to the kernel
+}
+
+// lastLine is where the last whole line of a file ends, and what stands behind it: nothing when that is more than a record can have.
+func lastLine(f file, size int64) (whole int64, last []byte, err error) {
+	tail := make([]byte, min(size, tailLimit))
+	for end := size; end > 0; {
+		part := tail[:min(end, tailLimit)]
+		begin := end - int64(len(part))
+		if _, err := f.ReadAt(part, begin); err != nil && !errors.Is(err, io.EOF) {
+			return 0, nil, err
+		}
+		if n := bytes.LastIndexByte(part, '\n'); n >= 0 {
+			whole, part = begin+int64(n)+1, part[n+1:]
+			begin = whole
+		}
+		switch {
+		case end == size && (whole > 0 || begin == 0):
+			return whole, part, nil
+		case whole > 0:
+			return whole, nil, nil
+		}
+		end = begin
+	}
+	return 0, nil, nil
 }
 
 // append writes whole lines and syncs them. On error nothing counts as written.

@@ -68,7 +68,7 @@ func (l *Log) Write(r Record) bool {
 		return false
 	}
 	l.accepted.Add(1) // before the push: see Mark
-	l.queue.push(r)
+	l.queue.Push(r)
 	select {
 	case l.wake <- struct{}{}:
 	default:

@@ -2,6 +2,7 @@ package cdrlog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,15 +60,38 @@ func (l *Log) lastAside() (uint64, error) {
 	return last, errors.Join(err, f.Close())
 }
 
-// lastSeq is the number of the last line of a file that ends in a line break, 0 for none.
+// lastSeq is the number of the last line of a file that has one, 0 for none. What a disk
+// has spoilt behind it has none.
 func lastSeq(f io.ReaderAt, size int64) (uint64, error) {
-	tail := make([]byte, min(size, tailLimit))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
+	b := make([]byte, tailLimit)
+	for end := size; end > 0; {
+		part := b[:min(end, tailLimit)]
+		begin := end - int64(len(part))
+		if _, err := f.ReadAt(part, begin); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		for rest := part; len(rest) > 0; {
+			n := bytes.LastIndex(rest, []byte(seqKey))
+			if n < 0 {
+				break
+			}
+			if begin+int64(n) == 0 || n > 0 && rest[n-1] == '\n' {
+				if seq := seqOf(part[n:]); seq > 0 {
+					return seq, nil
+				}
+			}
+			rest = rest[:n]
+		}
+		if end = begin + int64(overlap); begin == 0 {
+			break
+		}
 	}
-	tail = bytes.TrimSuffix(tail, []byte{'\n'})
-	return seqOf(tail[bytes.LastIndexByte(tail, '\n')+1:]), nil
+	return 0, nil
 }
+
+// overlap is how much of what was read is read again with what lies before it: more than
+// the beginning of a line up to its number, and the line break before it.
+const overlap = 64
 
 // seqOf is the number that a line begins with, 0 for none.
 func seqOf(line []byte) uint64 {
@@ -123,30 +147,46 @@ func (l *Log) files() ([]spoolFile, error) {
 	if current > 0 {
 		list = append(list, spoolFile{l.cfg.Path, current})
 	}
-	slices.SortStableFunc(list, func(a, b spoolFile) int { return cmpUint(a.first, b.first) })
+	slices.SortStableFunc(list, func(a, b spoolFile) int { return cmp.Compare(a.first, b.first) })
 	return slices.CompactFunc(list, func(a, b spoolFile) bool { return a.first == b.first }), nil
 }
 
-func cmpUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// head is the number of the first line of a file, 0 for none.
+// head is the number of the first line of a file that has one, 0 for none.
 func (l *Log) head(path string) (uint64, error) {
 	f, err := l.cfg.fs.read(path)
 	if err != nil {
 		return 0, err
 	}
+	first, err := firstSeq(f)
+	return first, errors.Join(err, f.Close())
+}
+
+// headLimit is how far into a file its first number is looked for: what a disk has spoilt
+// at its beginning must not hide the rest. A file of an earlier version has none.
+const headLimit = 4 << 20
+
+// firstSeq is the number of the first line that has one, 0 for none.
+func firstSeq(f io.ReaderAt) (uint64, error) {
 	var b [64]byte
 	n, err := f.ReadAt(b[:], 0)
-	if errors.Is(err, io.EOF) {
-		err = nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
 	}
-	return seqOf(b[:n]), errors.Join(err, f.Close())
+	if first := seqOf(b[:n]); first > 0 || n == 0 {
+		return first, nil
+	}
+	part := make([]byte, headLimit)
+	if n, err = f.ReadAt(part, 0); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	for part = part[:n]; ; {
+		n := bytes.Index(part, []byte("\n"+seqKey))
+		if n < 0 {
+			return 0, nil
+		}
+		part = part[n+1:]
+		if first := seqOf(part); first > 0 {
+			return first, nil
+		}
+	}
 }

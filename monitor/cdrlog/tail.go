@@ -151,19 +151,29 @@ func (t *Tail) open(s spoolFile, full bool) error {
 	if err != nil {
 		return fmt.Errorf("cdrlog: %w", err)
 	}
-	var b [64]byte
-	n, err := f.ReadAt(b[:], 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	first, err := firstSeq(f)
+	if err != nil {
 		return errors.Join(fmt.Errorf("cdrlog: %w", err), f.Close())
 	}
-	if seqOf(b[:n]) != s.first {
+	if first != s.first {
 		return errors.Join(io.EOF, f.Close()) // look again
 	}
-	if t.at.First != s.first {
+	if t.at.First != s.first || !begins(f, t.at.Offset) {
 		t.at.First, t.at.Offset = s.first, 0
 	}
 	t.f, t.full, t.chunk = f, full, nil
 	return nil
+}
+
+// begins reports whether a line begins at an offset: a place that was spoilt, or is of a
+// file that somebody has shortened, is found anew by its number.
+func begins(f io.ReaderAt, offset int64) bool {
+	if offset <= 0 {
+		return offset == 0
+	}
+	var b [1]byte
+	n, _ := f.ReadAt(b[:], offset-1) // what cannot be read begins nothing
+	return n == 1 && b[0] == '\n'
 }
 
 // turn goes to the next file, if there is one and this one is read to its end. The error

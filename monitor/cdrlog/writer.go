@@ -38,7 +38,7 @@ func (w *writer) run() {
 		}
 		begun := time.Now()
 		if !w.drain() {
-			l.left.Store(int64(len(l.queue.take(w.pending))))
+			l.left.Store(int64(len(l.queue.Take(w.pending))))
 			return
 		}
 		if l.closed.Load() && l.queue.size.Load() == 0 {
@@ -74,7 +74,7 @@ func (w *writer) take() {
 			w.skipped = n
 		}
 	}
-	w.pending = w.log.queue.take(w.pending)
+	w.pending = w.log.queue.Take(w.pending)
 }
 
 // encode fills lines from pending, beginning at index from. n is the index behind the last record looked at, records of them are in lines.

@@ -46,7 +46,7 @@ func (b *Book) Add(r *Row) {
 		c.addHandoff(r)
 		return
 	}
-	if old := c.Record; old == nil || old.Kind == KindInterim && r.Kind == cdr.KindCall || old.Kind == r.Kind && r.Supersedes(old) {
+	if old := c.Record; old == nil || old.Kind == cdr.KindInterim && r.Kind == cdr.KindCall || old.Kind == r.Kind && r.Supersedes(old) {
 		c.Record = r
 	}
 }

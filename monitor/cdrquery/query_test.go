@@ -126,7 +126,7 @@ func TestDEC24_BookDoesNotDependOnTheOrder(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *Row {
 			return &Row{
 				CallID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "id"),
-				Kind:   rapid.SampledFrom([]cdr.Kind{cdr.KindCall, cdr.KindHandoff, KindInterim}).Draw(t, "kind"), Version: rapid.IntRange(1, 3).Draw(t, "version"),
+				Kind:   rapid.SampledFrom([]cdr.Kind{cdr.KindCall, cdr.KindHandoff, cdr.KindInterim}).Draw(t, "kind"), Version: rapid.IntRange(1, 3).Draw(t, "version"),
 				Node: rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node"), Site: rapid.SampledFrom([]string{"s1", "s2"}).Draw(t, "site"),
 				Start: at, End: at.Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "end")) * time.Second),
 			}

@@ -10,10 +10,6 @@ import (
 	"github.com/tandem-sbc/tandem/cdr"
 )
 
-// KindInterim is the kind of the records that say of a long call that it is still up. The
-// record of its end takes their place.
-const KindInterim cdr.Kind = "interim"
-
 // MaxRow bounds the JSON of one record in octets.
 const MaxRow = 1 << 20
 
