@@ -125,6 +125,9 @@ type Fault struct{ Plan, Why string }
 
 // Faults lists the plans whose decks are not there or do not go together, by name.
 func (b *Book) Faults() (list []Fault) {
+	if b == nil {
+		return nil
+	}
 	for plan, k := range b.desks {
 		if k.absent != nil {
 			list = append(list, Fault{plan, k.absent.Why})
@@ -153,6 +156,9 @@ func (b *Book) Deck(name string) (Named, bool) {
 
 // PlansOf lists the plans that name a deck, in order.
 func (b *Book) PlansOf(deck string) (plans []string) {
+	if b == nil {
+		return nil
+	}
 	for plan, k := range b.desks {
 		if k.spec.Name == deck || k.spec.Sell == deck {
 			plans = append(plans, plan)

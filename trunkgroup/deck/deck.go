@@ -52,17 +52,6 @@ func (d *Deck) Groups() (names []string) {
 	return names
 }
 
-// Policies lists the number policies that rows name, in order.
-func (d *Deck) Policies() (names []string) {
-	for i := range d.terms {
-		if p := d.terms[i].NumberPolicy; p != "" && !slices.Contains(names, p) {
-			names = append(names, p)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // All yields the rows in order of prefix, carrier, and the later beginning first.
 func (d *Deck) All() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
