@@ -42,7 +42,8 @@ const (
 type wait struct {
 	call  *Call // nil once nobody waits any more
 	kind  waitKind
-	try   *try // nil for the whole call
+	try   *try   // nil for the whole call
+	ref   uint64 // in Shard.waits, of a call that waits for routes or credit
 	who   caller
 	uses  []limit.Use
 	until time.Time
@@ -219,7 +220,7 @@ func (c *Call) stopWaiting(now time.Time) {
 	if w == nil || now.Before(w.until) {
 		return
 	}
-	w.call, c.wait = nil, nil
+	c.unwait()
 	switch w.kind {
 	case waitLimits:
 		c.full(nil) // the uses belong to the other side
@@ -277,12 +278,23 @@ func (tx *inviteTx) release() {
 	leave(&tx.seat)
 }
 
+// unwait ends a wait that nobody has ended. Who counts limits answers all the same, with uses
+// to give back; an answer of others, which a full queue may lose, is not waited for.
+func (c *Call) unwait() {
+	w := c.wait
+	if w == nil {
+		return
+	}
+	w.call, c.wait = nil, nil
+	if w.kind != waitLimits {
+		delete(c.s.waits, w.ref)
+	}
+}
+
 // releaseUses gives back all that the call holds. It runs when nothing of the call
 // is left at the far ends.
 func (c *Call) releaseUses() {
-	if c.wait != nil {
-		c.wait.call, c.wait = nil, nil
-	}
+	c.unwait()
 	for _, t := range c.tries {
 		t.stopWaiting()
 		c.s.env.Release(t.uses)

@@ -83,7 +83,7 @@ func (c *Call) reserve() bool {
 	if x.ticket.Wait == 0 {
 		return true
 	}
-	c.wait = &wait{call: c, kind: waitCredit, until: s.now.Add(x.ticket.Wait + decisionGrace)}
+	c.wait = &wait{call: c, kind: waitCredit, ref: x.ref, until: s.now.Add(x.ticket.Wait + decisionGrace)}
 	s.waits[x.ref] = c.wait
 	c.arm()
 	return false
@@ -128,7 +128,6 @@ func (c *Call) creditRefused(why charging.Why) {
 
 // creditLate ends a wait that nobody ended: it is as if no server had answered.
 func (c *Call) creditLate() {
-	delete(c.s.waits, c.charge.ref)
 	if c.charge.rules.OnFailure == trunkgroup.ChargingContinue {
 		c.resume()
 		return
@@ -177,7 +176,6 @@ func (c *Call) chargeEnded(r *cdr.Record) {
 		return
 	}
 	delete(c.s.charges, x.ref)
-	delete(c.s.waits, x.ref) // of a caller who gave up: nobody ends the wait any more
 	x.call.Answered, x.call.Ended, x.call.Code = r.Answer, r.End, r.SIPCode
 	x.call.Egress, x.call.Carrier = r.EgressGroup, r.CarrierID
 	switch c.end.cause {

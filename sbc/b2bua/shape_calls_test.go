@@ -205,7 +205,7 @@ func TestS080_UnknownPolicyIsTold(t *testing.T) {
 	}
 	told := 0
 	for _, e := range w.events {
-		if e.Kind == EventRouteFault && e.Reason == FaultUnknownPolicy && e.Carrier == a && e.Detail == "nobody" {
+		if e.Kind == EventRouteFault && e.Reason == FaultUnknownPolicy && e.Carrier == a && e.Detail == "nobody" && e.Call != "" {
 			told++
 		}
 	}

@@ -27,7 +27,7 @@ func (w *shaping) fault(reason, detail string) {
 	if len(detail) > maxDetail {
 		detail = detail[:maxDetail]
 	}
-	c.s.env.Count(Event{Kind: EventRouteFault, Group: c.customer, Carrier: w.route.CarrierID, Reason: reason, Detail: detail})
+	c.s.env.Count(Event{Kind: EventRouteFault, Call: c.id, Group: c.customer, Carrier: w.route.CarrierID, Reason: reason, Detail: detail})
 }
 
 // refusedHeaders are those that a route may not write, for they are those of the dialog and of
