@@ -57,7 +57,7 @@ func (l *link) usable(online bool) (host string, ok bool) {
 func (l *link) send(o *Order) (host string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.up || len(l.out) == cap(l.out) {
+	if !l.up {
 		return "", false
 	}
 	l.hop++
@@ -68,10 +68,23 @@ func (l *link) send(o *Order) (host string, ok bool) {
 	if o.Host == l.host {
 		to.Host = l.host
 	}
-	l.out <- diameter.AppendRequest(make([]byte, 0, 768), o.Request, &l.set.cfg.Identity, to, l.hop, o.Request.ID)
+	if !l.put(diameter.AppendRequest(make([]byte, 0, 768), o.Request, &l.set.cfg.Identity, to, l.hop, o.Request.ID)) {
+		return "", false
+	}
 	l.pending[l.hop] = pending{*o, l.host}
 	l.sent++
 	return l.host, true
+}
+
+// put gives a message to who writes, and reports false when too many wait for the socket. It
+// never blocks: several do, and some hold the lock.
+func (l *link) put(b []byte) bool {
+	select {
+	case l.out <- b:
+		return true
+	default:
+		return false
+	}
 }
 
 // run keeps a connection until the set stops.

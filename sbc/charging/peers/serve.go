@@ -60,8 +60,8 @@ func (l *link) take(m *diameter.Message) {
 	}
 	l.mu.Lock()
 	p, ok := l.pending[m.HopByHop]
-	delete(l.pending, m.HopByHop)
-	if ok {
+	if ok = ok && p.answers(m); ok {
+		delete(l.pending, m.HopByHop)
 		l.answered++
 	}
 	l.mu.Unlock()
@@ -69,6 +69,18 @@ func (l *link) take(m *diameter.Message) {
 		host, _ := m.Origin()
 		p.order.Done(Reply{Answered: true, Answer: diameter.ParseAnswer(m), Host: orText(host, p.host), Sent: true})
 	}
+}
+
+// answers reports whether a message is the answer to the request: of its kind, and of its
+// session where it names one, as it must unless an agent has made it (RFC 6733 6.2). Another
+// call's credit is none of this one's.
+func (p *pending) answers(m *diameter.Message) bool {
+	want := uint32(diameter.Accounting)
+	if p.order.Request.Kind.Online() {
+		want = diameter.CreditControl
+	}
+	named := m.Session()
+	return m.Command == want && (named == "" || named == p.order.Request.Session)
 }
 
 func orText(s, def string) string {
@@ -90,19 +102,16 @@ func (l *link) asked(m *diameter.Message) {
 	default:
 		result = diameter.ResultUnsupported
 	}
-	select {
-	case l.out <- diameter.AppendReply(nil, &l.set.cfg.Identity, m, result):
-	default: // a peer that floods us with requests gets no answer
-	}
+	l.put(diameter.AppendReply(nil, &l.set.cfg.Identity, m, result)) // a peer that floods us with requests gets none
 }
 
 // sweep gives up what nobody waits for, and asks whether the peer lives. It reports false when it
 // does not.
 func (l *link) sweep(now time.Time) bool {
 	l.mu.Lock()
-	if l.dog.Expire(now) && len(l.out) < cap(l.out) {
+	if l.dog.Expire(now) {
 		id := l.set.ID()
-		l.out <- diameter.AppendWatchdog(nil, &l.set.cfg.Identity, id, id)
+		l.put(diameter.AppendWatchdog(nil, &l.set.cfg.Identity, id, id))
 	}
 	health := l.dog.Health()
 	var late []pending
