@@ -99,10 +99,11 @@ func seqOf(line []byte) uint64 {
 	if !ok {
 		return 0
 	}
-	if end := bytes.IndexByte(digits, ','); end >= 0 {
-		digits = digits[:end]
+	end := bytes.IndexByte(digits[:min(len(digits), 21)], ',')
+	if end < 0 {
+		return 0
 	}
-	n, err := strconv.ParseUint(string(digits), 10, 64)
+	n, err := strconv.ParseUint(string(digits[:end]), 10, 64)
 	if err != nil {
 		return 0
 	}
