@@ -50,6 +50,12 @@ func TestDEC25_CompareNamesEverythingThatChanges(t *testing.T) {
 		{"members change places", func(d *Document) { slices.Reverse(d.TrunkGroups[0].Members) }, "reordered group acme-in field=members was=d1, d2, a1 would=a1, d2, d1\n"},
 		{"a number", func(d *Document) { d.TrunkGroups[0].Numbers = []string{"+1469555*", "+1972*"} }, "removed number +12145550100..+12145550199 of=acme-in\nadded number +1972* of=acme-in\n"},
 		{"a secret is not shown", func(d *Document) { d.TrunkGroups[1].Credentials[0].HA1MD5 = strings.Repeat("f", 32) }, "changed credential acme@sip.example.com of=acme-out field=ha1_md5\n"},
+		{"a secret of a decision server is not shown", func(d *Document) {
+			d.RoutePlans[0].Decision = &DecisionSpec{URL: "https://lcr.example.net/route?key=hush", AuthHeader: "Bearer hush"}
+		}, "changed route_plan domestic field=decision.auth_header\nchanged route_plan domestic field=decision.url would=https://lcr.example.net/route?...\n"},
+		{"the secrets of webhooks are not shown", func(d *Document) {
+			d.RoutePlans[0].Policy = &PolicySpec{Webhooks: []WebhookSpec{{URL: "https://hook.example.net", AuthHeader: "${A:-hush}", Secret: "${S:-hush}"}}}
+		}, "changed route_plan domestic field=policy.webhooks would=auth_header ..., secret ..., url https://hook.example.net\n"},
 		{"a route", func(d *Document) { d.RoutePlans[0].Routes[1].Providers = []string{"carrier-a"} }, "changed route domestic/+1214 field=providers was=carrier-b would=carrier-a\n"},
 		{"a group less", func(d *Document) { d.TrunkGroups = d.TrunkGroups[:4] }, "removed group globex-out\nremoved source 203.0.113.0/24 any port tls of=globex-out\n"},
 		{"a customer's limit", func(d *Document) { d.Customers = []CustomerSpec{{Name: "acme", Limits: LimitsSpec{Calls: 100}}} }, "added customer acme\n"},

@@ -89,8 +89,10 @@ func (d *Diff) object(p place, was, would map[string]any) {
 			continue
 		}
 		if x, y := plain(old), plain(now); x != y {
-			if strings.HasPrefix(key, "ha1_") {
-				x, y = "", "" // a secret as good as the password
+			if isSecret(key) {
+				x, y = "", ""
+			} else {
+				x, y = plain(shown(old)), plain(shown(now))
 			}
 			d.add(Difference{Op: Changed, What: at.what, Name: at.name, Group: at.group, Field: at.field, Was: short(x), Would: short(y)})
 		}
@@ -214,6 +216,39 @@ func plain(v any) string {
 		return fmt.Sprint(v)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// isSecret tells the keys whose values are shown to nobody: a password, or what is as
+// good as one.
+func isSecret(key string) bool {
+	return strings.HasPrefix(key, "ha1_") || key == "auth_header" || key == "secret"
+}
+
+// shown is a value without what is secret in it: the values of such keys, and what an
+// address says behind its path, where keys of an API stand.
+func shown(v any) any {
+	switch v := v.(type) {
+	case string:
+		if head, _, found := strings.Cut(v, "?"); found && strings.Contains(head, "://") {
+			return head + "?..."
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = shown(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			if isSecret(key) {
+				value = "..."
+			}
+			out[key] = shown(value)
+		}
+		return out
+	}
+	return v
 }
 
 // short cuts a text that nobody would read to its end.

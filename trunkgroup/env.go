@@ -28,7 +28,8 @@ func ExpandEnv(text string, lookup func(name string) (value string, ok bool)) (s
 		name, def, hasDefault := strings.Cut(inside, ":-")
 		switch {
 		case !closed:
-			return "", fmt.Errorf("a variable is not closed: %q", "${"+rest)
+			name, _, _ = strings.Cut(rest, ":-") // what stands behind it may be secret
+			return "", fmt.Errorf("a variable is not closed: %q", "${"+name)
 		case !isEnvName(name):
 			return "", fmt.Errorf("%q is not the name of a variable", name)
 		case strings.HasPrefix(name, reservedEnv):

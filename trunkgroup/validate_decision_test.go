@@ -116,6 +116,7 @@ func TestS094_ExpandEnv(t *testing.T) {
 		"${NONE:-}":                       "",
 		"${TOKEN:-x}":                     "secret",
 		"${NONE}":                         "!there is no variable NONE, and no default",
+		"Bearer ${TOKEN:-hush":            `!a variable is not closed: "${TOKEN"`,
 		"${TOKEN":                         `!a variable is not closed: "${TOKEN"`,
 		"${}":                             `!"" is not the name of a variable`,
 		"${9X}":                           `!"9X" is not the name of a variable`,
