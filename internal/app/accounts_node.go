@@ -63,11 +63,7 @@ func (w *watch) tell(member string, value []byte) {
 
 // alarm implements accountWorld.
 func (w *watch) alarm(detail string) {
-	if detail == "" {
-		w.app.node.ClearAlarm(alarmAccounts)
-		return
-	}
-	w.app.node.RaiseAlarm(alarmAccounts, detail)
+	w.app.alarmIf(alarmAccounts, detail)
 }
 
 // registrar implements accountWorld.

@@ -187,6 +187,16 @@ func (a *App) alarm(alarm cluster.Alarm) {
 	}
 }
 
+// alarmIf raises an alarm with what is wrong, and clears it where nothing is. A detail holds no counts: an alarm is
+// told again whenever its text changes.
+func (a *App) alarmIf(name, detail string) {
+	if detail == "" {
+		a.node.ClearAlarm(name)
+		return
+	}
+	a.node.RaiseAlarm(name, detail)
+}
+
 // Failed tells why the process must end by itself, if ever.
 func (a *App) Failed() <-chan error { return a.failed }
 

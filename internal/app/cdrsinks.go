@@ -81,19 +81,10 @@ func sinkTLS(s *config.Sink) (*tls.Config, error) {
 	return c, nil
 }
 
-// watchRecords raises and clears the alarms about call records. The texts hold no counts:
-// an alarm is told again whenever its text changes.
+// watchRecords raises and clears the alarms about call records.
 func (w *watch) watchRecords(now time.Time) {
-	w.alarmIf(alarmSpool, spoolTrouble(w.records.Stats()))
-	w.alarmIf(alarmSinks, sinkTrouble(now, w.sinks.Status()))
-}
-
-func (w *watch) alarmIf(name, detail string) {
-	if detail == "" {
-		w.app.node.ClearAlarm(name)
-		return
-	}
-	w.app.node.RaiseAlarm(name, detail)
+	w.app.alarmIf(alarmSpool, spoolTrouble(w.records.Stats()))
+	w.app.alarmIf(alarmSinks, sinkTrouble(now, w.sinks.Status()))
 }
 
 // spoolTrouble says what is wrong with the disk of call records; empty = nothing.

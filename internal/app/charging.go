@@ -114,22 +114,13 @@ func (c *charger) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			c.alarm(alarmDiameter, peerTrouble(now, c.peers.Status()))
-			c.alarm(alarmCharging, chargingTrouble(c.clerk.Status()))
+			c.app.alarmIf(alarmDiameter, peerTrouble(now, c.peers.Status()))
+			c.app.alarmIf(alarmCharging, chargingTrouble(c.clerk.Status()))
 		}
 	}
 }
 
-func (c *charger) alarm(name, detail string) {
-	if detail == "" {
-		c.app.node.ClearAlarm(name)
-		return
-	}
-	c.app.node.RaiseAlarm(name, detail)
-}
-
-// peerTrouble says which servers are away. The text holds no counts: an alarm is told again
-// whenever its text changes.
+// peerTrouble says which servers are away; empty = none.
 func peerTrouble(now time.Time, list []peers.Status) string {
 	var away []string
 	for _, p := range list {

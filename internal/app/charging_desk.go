@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/monitor/metrics"
@@ -48,7 +46,7 @@ func (d *desk) Charging(context.Context) (admin.ChargingStatus, error) {
 
 func total(m map[string]uint64) uint64 {
 	var n uint64
-	for _, v := range slices.Collect(maps.Values(m)) {
+	for _, v := range m {
 		n += v
 	}
 	return n

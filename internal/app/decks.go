@@ -159,12 +159,12 @@ func (d *rateDecks) alarm(book *deck.Book) {
 			parts = append(parts, fmt.Sprintf("rate deck %s: the document has no pstn-provider group %s, so its rows are passed over", x.Name, g))
 		}
 	}
-	if len(parts) == 0 {
-		d.app.node.ClearAlarm(alarmDecks)
-		return
+	detail := ""
+	if len(parts) > 0 {
+		slices.Sort(parts)
+		detail = strings.Join(parts, " / ") + ": see tandem deck list; import the deck, or change the plan or the group"
 	}
-	slices.Sort(parts)
-	d.app.node.RaiseAlarm(alarmDecks, strings.Join(parts, " / ")+": see tandem deck list; import the deck, or change the plan or the group")
+	d.app.alarmIf(alarmDecks, detail)
 }
 
 // strangers are the groups of rows that no call can go to.

@@ -86,9 +86,5 @@ func (e *emergencies) excess(now time.Time) string {
 
 // watchEmergencies raises and clears the alarm.
 func (a *App) watchEmergencies(now time.Time) {
-	if detail := a.watch.meter.emergencies.excess(now); detail != "" {
-		a.node.RaiseAlarm(alarmEmergencyRate, detail)
-	} else {
-		a.node.ClearAlarm(alarmEmergencyRate)
-	}
+	a.alarmIf(alarmEmergencyRate, a.watch.meter.emergencies.excess(now))
 }

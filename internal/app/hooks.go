@@ -103,20 +103,18 @@ func (h *hooks) count(e *b2bua.Event) {
 	}
 }
 
-// alarm tells of webhooks whose events are not delivered.
-func (h *hooks) alarm() {
+// hookTrouble says which webhooks are not told; empty = none.
+func hookTrouble(list []webhook.Stats) string {
 	var parts []string
-	for _, s := range h.Stats() {
+	for _, s := range list {
 		if s.Fault != "" {
-			parts = append(parts, fmt.Sprintf("events of plan %s are not delivered to %s since %s: %s; %d wait, %d were given up, %d found the queue full",
-				s.Plan, s.Host, s.Since.UTC().Format(time.RFC3339), s.Fault, s.Queued, s.Failed, s.Dropped))
+			parts = append(parts, fmt.Sprintf("events of plan %s are not delivered to %s since %s: %s", s.Plan, s.Host, s.Since.UTC().Format(time.RFC3339), s.Fault))
 		}
 	}
 	if len(parts) == 0 {
-		h.app.node.ClearAlarm(alarmWebhook)
-		return
+		return ""
 	}
-	h.app.node.RaiseAlarm(alarmWebhook, strings.Join(parts, "; ")+"; see that the far end answers and that the variables of its url, auth_header and secret are set here")
+	return strings.Join(parts, "; ") + "; tandem_webhook_events_total counts what was given up; see that the far end answers and that the variables of its url, auth_header and secret are set here"
 }
 
 // metrics says what became of events and rules.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tandem-sbc/tandem/monitor/webhook"
 	"github.com/tandem-sbc/tandem/sbc/b2bua"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 	"github.com/tandem-sbc/tandem/trunkgroup/policy"
@@ -80,4 +81,21 @@ func TestS014_RulesThatFailAreSeen(t *testing.T) {
 			t.Errorf("%d rules are counted apart", n)
 		}
 	})
+}
+
+// The alarm says whom events do not reach, since when and why; and the same while it stays the same.
+func TestHookAlarm(t *testing.T) {
+	st := webhook.Stats{Plan: "lcr", Host: "hooks.example", Queued: 7, Failed: 1, Fault: "answered 500", Since: time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)}
+	d := hookTrouble([]webhook.Stats{{Plan: "well"}, st})
+	for _, want := range []string{"plan lcr", "hooks.example", "2026-03-02T06:00:00Z", "answered 500", "see that the far end"} {
+		if !strings.Contains(d, want) {
+			t.Errorf("%q is not in %q", want, d)
+		}
+	}
+	if st.Queued, st.Failed, st.Dropped = 8, 2, 3; hookTrouble([]webhook.Stats{st}) != d {
+		t.Error("the text changes with the counts")
+	}
+	if d := hookTrouble([]webhook.Stats{{Plan: "well"}}); d != "" {
+		t.Error(d)
+	}
 }

@@ -137,9 +137,9 @@ func (r *callRoutes) alarm() {
 		}
 		list = append(list, fmt.Sprintf("plan %s, since %s: %s; %s", s.Plan, s.Since.UTC().Format(time.RFC3339), s.Why, then))
 	}
-	if len(list) == 0 {
-		r.app.node.ClearAlarm(alarmDecision)
-		return
+	detail := ""
+	if len(list) > 0 {
+		detail = strings.Join(list, " / ") + ": look at the server and the way there; try it with tandem lcr ask NUMBER"
 	}
-	r.app.node.RaiseAlarm(alarmDecision, strings.Join(list, " / ")+": look at the server and the way there; try it with tandem lcr ask NUMBER")
+	r.app.alarmIf(alarmDecision, detail)
 }

@@ -121,11 +121,7 @@ func (q *callQuality) alarm() {
 	if q.Any(time.Now()) {
 		detail = q.spared(q.app.watch.monitor.Board())
 	}
-	if detail != "" {
-		q.app.node.RaiseAlarm(alarmQuality, detail)
-	} else {
-		q.app.node.ClearAlarm(alarmQuality)
-	}
+	q.app.alarmIf(alarmQuality, detail)
 }
 
 // spared says who they are, and why; empty for nobody.

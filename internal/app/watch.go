@@ -198,7 +198,7 @@ func (w *watch) keepPeers(ctx context.Context) {
 		w.app.node.SetLoad(w.load())
 		w.canary.look(w.app)
 		w.app.watchEmergencies(time.Now())
-		w.app.hooks.alarm()
+		w.app.alarmIf(alarmWebhook, hookTrouble(w.app.hooks.Stats()))
 		w.app.decks.score(time.Now())
 		w.watchRecords(time.Now())
 		select {
