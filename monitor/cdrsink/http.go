@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -41,11 +43,20 @@ func newHTTPTarget(cfg *Config, node string) *httpTarget {
 	}}
 }
 
+// shownURL is an address as people see it: without what stands behind the path.
+func shownURL(address string) string {
+	head, _, found := strings.Cut(address, "?")
+	if found {
+		head += "?..."
+	}
+	return head
+}
+
 func (t *httpTarget) send(ctx context.Context, b *batch) error {
 	kind := t.encode(b)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.cfg.URL, bytes.NewReader(t.body))
 	if err != nil {
-		return fmt.Errorf("http: %w", err)
+		return errors.New("http: the address cannot be asked")
 	}
 	req.Header.Set("Content-Type", kind)
 	req.Header.Set("User-Agent", "Tandem")
@@ -55,6 +66,10 @@ func (t *httpTarget) send(ctx context.Context, b *batch) error {
 	}
 	resp, err := t.client.Do(req)
 	if err != nil {
+		// What net/http says repeats the address, and behind its path may be a key.
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err
+		}
 		return fmt.Errorf("http: %w", err)
 	}
 	defer resp.Body.Close()

@@ -152,6 +152,27 @@ func TestHTTPTimeout(t *testing.T) {
 	}
 }
 
+// What stands behind the path of an address may be a key: neither errors nor the status
+// show it.
+func TestHTTPAddressesAreShownWithoutKeys(t *testing.T) {
+	s := newServer(t)
+	cfg := httpConfig(s.URL + "/cdrs?key=hush")
+	s.Close()
+	target := newHTTPTarget(&cfg, "dal-1")
+	defer target.close()
+	if err := target.send(t.Context(), lines(t, 0, 1)); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Error(err)
+	}
+	dir := t.TempDir()
+	l := spool(t, dir, nil)
+	set := open(t, l, dir, cfg)
+	if got := set.Status()[0].Target; got != s.URL+"/cdrs?..." {
+		t.Error(got)
+	}
+	set.Start()
+	stopAll(t, set, l)
+}
+
 func TestHTTPOverTLS(t *testing.T) {
 	s := &server{}
 	s.Server = httptest.NewTLSServer(s)

@@ -31,7 +31,8 @@ func readPlace(path string) (p place, ok bool, err error) {
 	if err != nil {
 		return place{}, false, fmt.Errorf("place of a sink: %w", err)
 	}
-	if err := json.Unmarshal(b, &p); err != nil || p.At.Offset < 0 {
+	// A batch that was being sent ends behind the place; one that does not could never be made.
+	if err := json.Unmarshal(b, &p); err != nil || p.At.Offset < 0 || p.Sending > 0 && p.Sending < p.At.Next {
 		return place{}, false, fmt.Errorf("place of a sink: %s: %w", path, errPlace)
 	}
 	return p, true, nil

@@ -65,7 +65,7 @@ func (s *Set) open(cfg *Config) (*sink, error) {
 	}
 	switch cfg.Type {
 	case HTTP:
-		one.target, one.where = newHTTPTarget(cfg, s.cfg.Node), cfg.URL
+		one.target, one.where = newHTTPTarget(cfg, s.cfg.Node), shownURL(cfg.URL)
 	case Syslog:
 		one.target, one.where = newSyslogTarget(cfg, s.cfg.Node), cfg.Transport+" "+cfg.Address
 	case File:

@@ -182,20 +182,20 @@ func TestLostPlaceBeginsAtTheOldest(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "sinks"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"torn": `{"at":{"ne`, "negative": `{"at":{"offset":-1}}`} {
+	for name, text := range map[string]string{"torn": `{"at":{"ne`, "negative": `{"at":{"offset":-1}}`, "sent": `{"at":{"next":3,"first":1,"offset":9},"sending":1}`} {
 		if err := os.WriteFile(filepath.Join(dir, "sinks", name+".json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	oldest := sinkConfig("oldest", File)
 	oldest.Oldest = true
-	s := open(t, l, dir, sinkConfig("torn", File), sinkConfig("negative", File), oldest, sinkConfig("new", File))
-	fakes := []*fake{{}, {}, {}, {}}
+	s := open(t, l, dir, sinkConfig("torn", File), sinkConfig("negative", File), oldest, sinkConfig("new", File), sinkConfig("sent", File))
+	fakes := []*fake{{}, {}, {}, {}, {}}
 	use(s, fakes...)
 	s.Start()
 	write(t, l, 3, 4)
 	stopAll(t, s, l)
-	for i, want := range [][]string{calls(0, 4), calls(0, 4), calls(0, 4), calls(3, 4)} {
+	for i, want := range [][]string{calls(0, 4), calls(0, 4), calls(0, 4), calls(3, 4), calls(0, 4)} {
 		if got := fakes[i].list(t); !slices.Equal(got, want) {
 			t.Errorf("%s has %v", s.sinks[i].cfg.Name, got)
 		}
