@@ -31,6 +31,10 @@ func (e *explainer) decided(x *Explored) bool {
 	}
 	set = e.policed(plan, &x.Decision, set)
 	switch {
+	case EmergencyNumber([]byte(x.Decision.Called)) && (set.Absent || set.Reject.Code != 0 || len(set.Routes) == 0) && len(e.t.providers) > 0:
+		x.Decision.Plan, x.Decision.Groups = nil, e.t.providers
+		e.say("route", "the decision brings no routes; an emergency call goes to all carriers all the same")
+		return true
 	case set.Absent:
 		e.refuse(503, "nobody has decided, and the plan has no fallback group: %s", cmp.Or(set.Why, "no answer"))
 	case set.Reject.Code != 0:

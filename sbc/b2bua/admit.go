@@ -225,7 +225,7 @@ func (c *Call) stopWaiting(now time.Time) {
 	case waitLimits:
 		c.full(nil) // the uses belong to the other side
 	case waitRoutes:
-		c.take(&trunkgroup.RouteSet{Absent: true})
+		c.decided(&trunkgroup.RouteSet{Absent: true})
 	case waitCredit:
 		c.creditLate()
 	}

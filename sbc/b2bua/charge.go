@@ -147,7 +147,7 @@ func (c *Call) creditEnded(why charging.Why) {
 		if c.seq != nil {
 			c.do(c.seq.Stop(c.s.now, cause))
 		}
-		c.wait = nil
+		c.unwait()
 		c.creditRefused(why)
 	case answered, up:
 		c.end.cause = cause

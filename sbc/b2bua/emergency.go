@@ -2,6 +2,7 @@ package b2bua
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/number"
 	"github.com/tandem-sbc/tandem/sbc/sip"
@@ -11,6 +12,34 @@ import (
 // emergencyRoom is how many times its calls a shard holds when what comes on top
 // are emergency calls: no limit applies to these (DEC-17), memory has an end.
 const emergencyRoom = 2
+
+// emergencyPatience bounds how long an emergency call waits for somebody who decides.
+const emergencyPatience = 3 * time.Second
+
+// patience is how long the call waits for somebody who decides about it.
+func (c *Call) patience() time.Duration {
+	d := c.asks.Patience() + decisionGrace
+	if c.emergency() {
+		d = min(d, emergencyPatience)
+	}
+	return d
+}
+
+// anyCarrier sends an emergency call to all carriers of the document, as without a plan
+// (P-12), when nobody has decided where it goes: a server that is away, or that knows no
+// such number, is no reason why help does not come (DEC-17). It gives the call its final
+// response, and reports false, when there are none.
+func (c *Call) anyCarrier(table *trunkgroup.Table) bool {
+	c.asks, c.routes, c.groups = nil, nil, nil
+	if table != nil {
+		c.groups = table.Providers(nil, nil)
+	}
+	if len(c.groups) == 0 {
+		c.fail(503, causeNoDecision)
+		return false
+	}
+	return true
+}
 
 // emergencyUser reports whether the user of a Request-URI is an emergency number
 // to a group: behind the tech prefix of its source, by its numbering policy.

@@ -70,7 +70,7 @@ func (c *Call) ask(failed int, cause string) *trunkgroup.RouteSet {
 	ref := s.newBranch()
 	set := s.env.Decide(ref, q)
 	if set == nil {
-		c.wait = &wait{call: c, kind: waitRoutes, until: s.now.Add(c.asks.Patience() + decisionGrace)}
+		c.wait = &wait{call: c, kind: waitRoutes, ref: ref, until: s.now.Add(c.patience())}
 		s.waits[ref] = c.wait
 		c.arm()
 	}
@@ -86,6 +86,9 @@ func (c *Call) take(set *trunkgroup.RouteSet) bool {
 		return false
 	}
 	switch {
+	case c.emergency() && (set.Absent || set.Reject.Code != 0 || len(set.Routes) == 0):
+		table, _ := c.s.env.Routing()
+		return c.anyCarrier(table)
 	case set.Absent:
 		c.end.cause = causeNoDecision
 		c.finalFailure(503, "Route Unavailable", nil)
@@ -116,6 +119,12 @@ func (s *Shard) Decided(now time.Time, ref uint64, set *trunkgroup.RouteSet) {
 	}
 	s.hot = c
 	c.wait = nil
+	c.decided(set)
+	c.arm()
+}
+
+// decided goes on with a call that has waited for a decision.
+func (c *Call) decided(set *trunkgroup.RouteSet) {
 	switch {
 	case !c.take(set):
 	case c.lc != nil:
@@ -123,5 +132,4 @@ func (s *Shard) Decided(now time.Time, ref uint64, set *trunkgroup.RouteSet) {
 	default:
 		c.resume()
 	}
-	c.arm()
 }

@@ -52,6 +52,10 @@ func (c *Call) remaining() (list []*trunkgroup.CarrierRoute) {
 // response, and reports false, when there are none that can be read: nobody is asked a
 // second time about one call.
 func (c *Call) takeHanded() bool {
+	if len(c.token.Decision) == 0 && c.emergency() { // nobody had decided there either
+		table, _ := c.s.env.Routing()
+		return c.anyCarrier(table)
+	}
 	set, err := parseRouteSet(c.token.Decision)
 	if err != nil {
 		c.fail(503, causeNoDecision)
