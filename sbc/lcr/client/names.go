@@ -95,7 +95,9 @@ func (h *hosts) begin(n lcr.HopName) chan struct{} {
 	now := time.Now()
 	x := h.list[n]
 	if x == nil {
-		h.makeRoom()
+		if !h.makeRoom() {
+			return nil // the route has no far end, and the next one is tried
+		}
 		x = &host{}
 		h.list[n] = x
 	}
@@ -143,11 +145,11 @@ func (h *hosts) watch() {
 	h.client.cfg.Names.Watch(targets)
 }
 
-// makeRoom forgets the name that was used least lately when there are too many; the
-// lock is held.
-func (h *hosts) makeRoom() {
+// makeRoom forgets the name that was used least lately when there are too many. It reports
+// false when all of them are being looked up; the lock is held.
+func (h *hosts) makeRoom() bool {
 	if len(h.list) < maxHosts {
-		return
+		return true
 	}
 	var oldest lcr.HopName
 	var at *host
@@ -156,7 +158,11 @@ func (h *hosts) makeRoom() {
 			oldest, at = n, x
 		}
 	}
+	if at == nil {
+		return false
+	}
 	delete(h.list, oldest)
+	return true
 }
 
 // addresses are those that are known now. The slice is shared.
