@@ -125,9 +125,21 @@ func (s *Spool) read() error {
 		sessions = append(sessions, name)
 	}
 	slices.Sort(sessions)
+	type told struct {
+		session string
+		kind    charging.Kind
+		number  uint32
+	}
+	kept := make(map[told]bool, len(s.items))
+	for _, r := range s.items {
+		kept[told{r.Session, r.Kind, r.Number}] = true
+	}
 	for _, name := range sessions {
 		w := s.wills[name]
 		for _, r := range w.Execute(beat) {
+			if kept[told{r.Session, r.Kind, r.Number}] {
+				continue // the node died between the call's last word and the end of its will
+			}
 			s.last++
 			s.items[s.last] = r
 		}
