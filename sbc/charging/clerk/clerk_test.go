@@ -275,7 +275,7 @@ func TestS102_FailureHandling(t *testing.T) {
 					}
 				}
 				if c.quiet {
-					r.servers["ocs-1"].Script = func(*charging.Request) ocs.Reply { return ocs.Reply{Silent: true} }
+					r.servers["ocs-1"].Play(func(*charging.Request) ocs.Reply { return ocs.Reply{Silent: true} })
 				}
 				synctest.Wait()
 				began := time.Now()
@@ -287,7 +287,7 @@ func TestS102_FailureHandling(t *testing.T) {
 				}
 				x.end()
 				for _, s := range r.servers {
-					s.Script = nil
+					s.Play(nil)
 				}
 			})
 		})

@@ -22,10 +22,9 @@ type Reply struct {
 // Server is a charging server.
 type Server struct {
 	Identity diameter.Identity
-	// Script, when not nil, is asked for each request before it is worked on.
-	Script func(r *charging.Request) Reply
 
 	mu       sync.Mutex
+	script   func(r *charging.Request) Reply
 	balance  map[string]int64
 	reserved map[string]int64 // by session
 	used     map[string]int64 // seconds by session, as Ro told them
@@ -61,6 +60,13 @@ func New(host, realm string) *Server {
 		balance:  make(map[string]int64), reserved: make(map[string]int64), used: make(map[string]int64),
 		answers: make(map[key]charging.Answer), open: make(map[string]bool), conns: make(map[*conn]bool),
 	}
+}
+
+// Play has each request answered by a script before it is worked on; nil for none.
+func (s *Server) Play(script func(r *charging.Request) Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = script
 }
 
 // Credit adds seconds to an account.
@@ -205,9 +211,12 @@ func (s *Server) work(m *diameter.Message) []byte {
 	if err != nil {
 		return diameter.AppendReply(nil, &s.Identity, m, 5004)
 	}
+	s.mu.Lock()
+	play := s.script
+	s.mu.Unlock()
 	var script Reply
-	if s.Script != nil {
-		script = s.Script(&r)
+	if play != nil {
+		script = play(&r)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
