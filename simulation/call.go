@@ -27,6 +27,7 @@ type call struct {
 	talk     time.Duration
 	byCaller bool
 	caller   *caller
+	decision *decision // of a call whose carriers a server decides on
 	legs     []*callee // every B leg that came to a far end
 	begun    time.Duration
 }
@@ -73,7 +74,9 @@ func (w *world) planCalls() {
 			c.group, c.number = "bravo-in", "+1214556"
 		default:
 			c.number = "+1310555"
-			from = w.agents[4+2*site] // a PBX that is a source
+			if from = w.agents[4+2*site]; chance(r, 0.5) { // a PBX that is a source
+				from, c.decision = w.agents[8+site], drawDecision(r)
+			}
 		}
 		c.number += strconv.Itoa(1000 + i)
 		entry := w.nodes[2*site+r.IntN(2)]

@@ -17,6 +17,7 @@ func (w *world) check() {
 		w.checkFinal(c)
 		w.checkTaken(c, records[c.caller.callID])
 		w.checkAnswers(c)
+		w.checkDecision(c, records[c.caller.callID])
 		w.checkRecords(c, records[c.caller.callID])
 		w.checkEnds(c)
 	}

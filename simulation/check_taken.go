@@ -31,6 +31,9 @@ func (w *world) checkTaken(c *call, records []*cdr.Record) {
 		return
 	}
 	r := records[len(records)-1]
+	if c.decision != nil && c.decision.inVain() {
+		return // checked by checkDecision
+	}
 	if w.spentElsewhere(r) > spent || w.lossy(c) || limited(r) { // refusals for a limit are checked where they are made
 		return
 	}
@@ -101,7 +104,7 @@ func (w *world) lossy(c *call) bool {
 // membersFor lists the members that any document in force offers for a call.
 func (w *world) membersFor(c *call) (list []*trunkgroup.Member) {
 	for _, m := range w.nodes[0].table.Members() {
-		in := m.Group.Name == c.group || c.group == "" && m.Group.Role == trunkgroup.PSTNProvider
+		in := m.Group.Name == c.group || c.group == "" && m.Group.Role == trunkgroup.PSTNProvider && (c.decision == nil || c.decision.offers(m.Group.Name))
 		if in && (m.Key != "acme-in/dal-2" || !w.log.docs[docName(1, w.plan.limited)]) {
 			list = append(list, m)
 		}

@@ -17,7 +17,8 @@
 // (delayed, lossy, reordered, with a full exchange now and then), the config
 // log (what a majority can reach is put into one order), and the streams of
 // the interconnect (in order, late under loss, ended after the silence of
-// DEC-21). User agents share no code with the engine but the parser.
+// DEC-21). The decision server of a route plan answers at once, late or never.
+// User agents share no code with the engine but the parser.
 //
 // # What must hold
 //

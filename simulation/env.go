@@ -203,8 +203,3 @@ func (e *shardEnv) ChargeAnswered(uint64, charging.Call) {}
 
 // ChargeEnded implements b2bua.Env.
 func (e *shardEnv) ChargeEnded(uint64, charging.Call) {}
-
-// Decide implements b2bua.Env: nobody decides for these calls.
-func (e *shardEnv) Decide(uint64, *b2bua.RouteQuery) *trunkgroup.RouteSet {
-	return &trunkgroup.RouteSet{Absent: true}
-}

@@ -140,6 +140,10 @@ func baseDocument() *trunkgroup.Document {
 				Sources: []trunkgroup.SourceSpec{{IP: "198.51.100.10", Port: 5060}, {IP: "198.51.100.74", Port: 5060}},
 			},
 			{
+				Name: "bravo-out", Role: trunkgroup.TerminationCustomer, RoutePlan: "decided",
+				Sources: []trunkgroup.SourceSpec{{IP: "198.51.100.20", Port: 5060}, {IP: "198.51.100.84", Port: 5060}},
+			},
+			{
 				Name: "carrier-a", Role: trunkgroup.PSTNProvider, Monitoring: monitoring(),
 				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.10:5060"), member("ash", ashburn, "192.0.2.74:5060")},
 			},
@@ -148,5 +152,9 @@ func baseDocument() *trunkgroup.Document {
 				Members: []trunkgroup.MemberSpec{member("dal", dallas, "192.0.2.20:5060"), member("ash", ashburn, "192.0.2.84:5060")},
 			},
 		},
+		RoutePlans: []trunkgroup.RoutePlanSpec{{
+			Name:     "decided",
+			Decision: &trunkgroup.DecisionSpec{URL: "http://lcr.example.com/route", Timeout: trunkgroup.Duration(decisionTimeout)},
+		}},
 	}
 }

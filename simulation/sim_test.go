@@ -94,6 +94,7 @@ func (s *Sums) add(o Sums) {
 	s.Drains += o.Drains
 	s.Closed += o.Closed
 	s.Refused += o.Refused
+	s.Decisions += o.Decisions
 }
 
 // DEC-20: same seed, same trace.

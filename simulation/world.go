@@ -45,7 +45,7 @@ type world struct {
 
 // Sums are what a run did, to see that the seeds reach what they should.
 type Sums struct {
-	Events, Calls, Answered, Handoffs, Lost, Crashes, Cuts, Configs, Drains, Closed, Refused int
+	Events, Calls, Answered, Handoffs, Lost, Crashes, Cuts, Configs, Drains, Closed, Refused, Decisions int
 }
 
 func newWorld(l *Lab, seed uint64, tracing bool) *world {
