@@ -153,7 +153,7 @@ func hopMember(h *Hop) *Member {
 			m.Port = h.Addr.Port()
 		}
 	}
-	m.Key = "/" + m.ID
+	m.Key = m.ID // there is no group to put before it
 	return m
 }
 

@@ -119,7 +119,7 @@ one deck alone. Without --plan and --deck it is the plan that goes by decks, whe
 				c.noteQuote(&q)
 			}
 			if q.Why != "" {
-				return fail(exitNotFound, "tandem deck show says what is in a deck", "%s: %s", q.Number, q.Why)
+				return fail(exitNotFound, quoteHint(q.Number), "%s: %s", q.Number, q.Why)
 			}
 			return nil
 		}),
@@ -309,4 +309,12 @@ func (c *cli) deckRemoveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "also when a route plan goes by it")
 	cmd.Flags().StringVar(&key, "key", "", "the same key twice is one change")
 	return cmd
+}
+
+// quoteHint says what to do about a number without a quote.
+func quoteHint(number string) string {
+	if !strings.HasPrefix(number, "+") {
+		return "write the number with + and its country code, as +12145550100"
+	}
+	return "tandem deck list says which decks there are, tandem deck show what is in one"
 }
