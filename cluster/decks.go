@@ -72,7 +72,7 @@ type DeckImport struct {
 func (n *Node) ImportDeck(ctx context.Context, i DeckImport) (v trunkgroup.Version, changed bool, err error) {
 	kind := fsm.DeckKind{Sells: i.Sells, Currency: i.Currency, Rows: uint64(i.Rows), Size: uint64(len(i.Data)), Sum: sha256.Sum256(i.Data)}
 	list, before := n.machine.deckList()
-	if i.Expect == nil && slices.ContainsFunc(list, func(d fsm.Deck) bool { return d.Name == i.Name && d.DeckKind == kind }) {
+	if (i.Expect == nil || *i.Expect == before.Revision) && slices.ContainsFunc(list, func(d fsm.Deck) bool { return d.Name == i.Name && d.DeckKind == kind }) {
 		n.awaitDecks(ctx, before)
 		return before, false, nil
 	}
@@ -103,6 +103,9 @@ func (n *Node) ImportDeck(ctx context.Context, i DeckImport) (v trunkgroup.Versi
 	if err != nil {
 		if !n.isStopping() {
 			n.wg.Go(func() { n.abandonUpload(name, i.Author, err.Error()) })
+		}
+		if other, is := errors.AsType[*fsm.DecksEditionError](err); is {
+			n.awaitDecks(ctx, other.Have) // who puts his rows into that edition finds it here
 		}
 		return v, false, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tandem-sbc/tandem/cluster"
+	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 	"github.com/tandem-sbc/tandem/trunkgroup/deck"
@@ -36,20 +37,46 @@ func (d *desk) importDeck(ctx context.Context, list io.Reader, i *admin.DeckImpo
 	if !trunkgroup.IsDeckName(i.Name) {
 		return out, as(admin.ErrInvalid, fmt.Errorf("%q is no name of a rate deck; use at most 63 letters, digits, and - . _ inside", i.Name))
 	}
+	rows, err := deck.ReadCSV(list, deck.CSV{
+		Carrier: cmp.Or(i.Carrier, i.OnlyCarrier), Group: i.Group, Currency: i.Currency, KnownGroup: d.providing, KnownPolicy: d.writing,
+	})
+	if err != nil {
+		return out, err
+	}
+	for try := 1; ; try++ {
+		out, err = d.putDeck(ctx, rows, i)
+		if i.OnlyCarrier == "" || i.Expect != nil || try == maxMerges {
+			return out, err
+		}
+		if _, changed := errors.AsType[*fsm.DecksEditionError](err); !changed {
+			return out, err
+		}
+	}
+}
+
+// maxMerges is how often the rows of one carrier are put into a deck that others change at
+// the same time.
+const maxMerges = 5
+
+// putDeck makes rows the deck, or those of one carrier in it. These are put into the edition
+// that they were put together with or into none: the rows of another carrier, of an import at
+// the same time, would be gone.
+func (d *desk) putDeck(ctx context.Context, rows *deck.Deck, i *admin.DeckImport) (admin.DeckApplied, error) {
+	out, next, expect := admin.DeckApplied{Notes: []string{}}, rows, i.Expect
+	seen := d.app.node.Decks().Version.Revision // not newer than the book
 	before, there := d.app.decks.book.Load().Deck(i.Name)
 	if there {
 		out.Before = before.Deck.Len()
 	}
-	next, err := deck.ReadCSV(list, deck.CSV{
-		Carrier: cmp.Or(i.Carrier, i.OnlyCarrier), Group: i.Group, Currency: i.Currency, KnownGroup: d.providing, KnownPolicy: d.writing,
-	})
-	if err == nil && i.OnlyCarrier != "" && there {
-		if next, err = before.Deck.With(next, i.OnlyCarrier); err != nil {
-			err = as(admin.ErrInvalid, err)
+	var err error
+	if i.OnlyCarrier != "" {
+		expect = cmp.Or(expect, &seen)
+		if there {
+			next, err = before.Deck.With(next, i.OnlyCarrier)
 		}
 	}
 	if err != nil {
-		return out, err
+		return out, as(admin.ErrInvalid, err)
 	}
 	out.Kind, out.Currency, out.Rows, out.Carriers = deckKind(next.Sells()), next.Currency(), next.Len(), len(next.Carriers())
 	if next.Len() == 0 {
@@ -70,7 +97,7 @@ func (d *desk) importDeck(ctx context.Context, list io.Reader, i *admin.DeckImpo
 	}
 	v, changed, err := d.app.node.ImportDeck(ctx, cluster.DeckImport{
 		Name: i.Name, Data: data, Rows: next.Len(), Sells: next.Sells(), Currency: next.Currency(),
-		Author: i.Author, Reason: i.Reason, Key: i.Key, Expect: i.Expect,
+		Author: i.Author, Reason: i.Reason, Key: i.Key, Expect: expect,
 	})
 	out.Generation, out.Edition, out.Unchanged = v.Generation, v.Revision, !changed
 	return out, err

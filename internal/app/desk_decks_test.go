@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tandem-sbc/tandem/monitor/admin"
@@ -116,5 +117,41 @@ func TestDecksRouteCalls(t *testing.T) {
 	var list admin.DeckList
 	if b.ask(http.MethodGet, "/v1/decks", nil, &list); list.Edition != 3 || len(list.Decks) != 2 || len(list.Faults) != 0 {
 		t.Errorf("after a restart: %+v", list)
+	}
+}
+
+// Rows of several carriers that are imported at the same time are all there afterwards, but
+// for those that were refused because two decks were under way.
+func TestDeckCarriersAtTheSameTime(t *testing.T) {
+	b := newBox(t, "127.88.1.74", deckDocument("192.0.2.9:5060"))
+	b.start()
+	defer func() { b.stop() }()
+	b.wait("the node is ready", func() bool { return b.ask(http.MethodGet, "/readyz", nil, nil) == http.StatusOK })
+	b.wait("the leader", func() bool {
+		var list admin.NodeList
+		return b.ask(http.MethodGet, "/v1/nodes", nil, &list) == http.StatusOK && list.Leader != ""
+	})
+	one := func(carrier string, into any) int {
+		return b.ask(http.MethodPost, "/v1/decks/import?name=cost&currency=USD&reason=x&only_carrier="+carrier, strings.NewReader("prefix,group,rate\n1,carrier-a,0.01\n"), into)
+	}
+	carriers := []string{"a", "b", "c", "d"}
+	codes := make([]int, len(carriers))
+	var done sync.WaitGroup
+	for i, carrier := range carriers {
+		done.Go(func() { codes[i] = one(carrier, nil) })
+	}
+	done.Wait()
+	text := b.text("/v1/decks/export?name=cost")
+	for i, carrier := range carriers {
+		if there := strings.Contains(text, "1,"+carrier+",carrier-a"); there != (codes[i] == http.StatusOK) || !there && codes[i] != http.StatusConflict {
+			t.Errorf("carrier %s: %d, in the deck: %t", carrier, codes[i], there)
+		}
+	}
+	if code := one("e", nil); code != http.StatusOK {
+		t.Errorf("carrier e: %d", code)
+	}
+	var again admin.DeckApplied
+	if code := one("e", &again); code != http.StatusOK || !again.Unchanged {
+		t.Errorf("the same once more: %d, %+v", code, again)
 	}
 }
