@@ -229,9 +229,7 @@ func isSecret(key string) bool {
 func shown(v any) any {
 	switch v := v.(type) {
 	case string:
-		if head, _, found := strings.Cut(v, "?"); found && strings.Contains(head, "://") {
-			return head + "?..."
-		}
+		return ShownURL(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {

@@ -47,6 +47,15 @@ func ExpandEnv(text string, lookup func(name string) (value string, ok bool)) (s
 	}
 }
 
+// ShownURL is an address, expanded or not, as people see it: without what it says behind
+// its path, where keys of an API stand. Any other text stays as it is.
+func ShownURL(text string) string {
+	if head, _, found := strings.Cut(text, "?"); found && strings.Contains(head, "://") {
+		return head + "?..."
+	}
+	return text
+}
+
 func isEnvName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c != '_' && !isAlnum(c) || i == 0 && c >= '0' && c <= '9' {

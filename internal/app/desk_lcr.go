@@ -20,7 +20,7 @@ func (d *desk) Decisions(context.Context) (admin.DecisionList, error) {
 	out := admin.DecisionList{Node: d.app.cfg.Name, Kept: kept.Entries, Bytes: kept.Bytes, Servers: []admin.DecisionServer{}}
 	for _, s := range r.client.Status() {
 		row := admin.DecisionServer{
-			Plan: s.Plan, URL: s.Server.URL, State: "up", Breaker: s.Breaker.String(), Since: when(s.Since), Why: s.Why, NextTry: when(s.Until),
+			Plan: s.Plan, URL: trunkgroup.ShownURL(s.Server.URL), State: "up", Breaker: s.Breaker.String(), Since: when(s.Since), Why: s.Why, NextTry: when(s.Until),
 			Last: when(s.LastOK), Fallback: s.Server.FallbackGroup, Pending: s.Pending, Hits: s.Hits, Misses: s.Misses, Fallbacks: s.Fallbacks,
 			Results: resultCounts(&s),
 		}

@@ -30,7 +30,7 @@ trunk_groups:
     members: [{id: d, site: dallas, address: "%[2]s.51:5060"}, {id: a, site: ashburn, address: "%[2]s.51:5060"}]
 route_plans:
   - name: lcr
-    decision: {url: "%[1]s/route", fallback_group: carrier-b, break_after: 1, timeout: 5s}
+    decision: {url: "%[1]s/route?key=hush", fallback_group: carrier-b, break_after: 1, timeout: 5s}
 `, url, net)
 }
 
@@ -118,7 +118,7 @@ func TestS090_S092_S093_OneDecisionServesBothSites(t *testing.T) {
 	}
 	var list admin.DecisionList
 	dallas.ask("GET", "/v1/lcr", nil, &list)
-	if s := list.Servers[0]; s.State != "away" || s.Since == nil || s.Why == "" || s.Fallbacks != 2 {
+	if s := list.Servers[0]; s.State != "away" || s.URL != server.URL+"/route?..." || s.Since == nil || s.Why == "" || s.Fallbacks != 2 {
 		t.Errorf("%+v", s)
 	}
 	var nodes admin.NodeList

@@ -30,7 +30,7 @@ type DecisionList struct {
 // DecisionServer is the server of one route plan.
 type DecisionServer struct {
 	Plan      string            `json:"plan"`
-	URL       string            `json:"url" doc:"As the document has it, with its variables."`
+	URL       string            `json:"url" doc:"As the document has it, with its variables, and without what stands behind a question mark."`
 	State     string            `json:"state" enum:"up,away,unknown" doc:"unknown: it was not asked yet."`
 	Breaker   string            `json:"breaker" enum:"closed,open,half_open"`
 	Since     *time.Time        `json:"since,omitempty" doc:"Since when there are no decisions."`
