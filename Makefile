@@ -32,7 +32,7 @@ check: $(TESTSUM) $(GOFUMPT) ## the quick ones before a commit: format, vet, uni
 	@go test -C tools ./testsum ./vulnreport
 
 race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race detector
-	@$(STAGE) race 10 $(TESTSUM) -race -short ./...
+	@$(STAGE) race 12 $(TESTSUM) -race -short ./...
 
 # The packages with tests that -short cuts: simulations of 100,000 calls, ten million numbers.
 SIMS      = $$(grep -rl --include='*_test.go' 'testing.Short()' . | xargs -n1 dirname | sort -u)
@@ -41,7 +41,7 @@ sim: $(TESTSUM) ## the long simulations in virtual time
 	@$(STAGE) sim 5 $(TESTSUM) $(SIMS)
 
 e2e: $(TESTSUM) $(OCS) packages ## real peers in network namespaces; needs root
-	@$(STAGE) e2e 22 $(TESTSUM) -tags e2e -timeout 22m -count 1 ./e2e/...
+	@$(STAGE) e2e 25 $(TESTSUM) -tags e2e -timeout 25m -count 1 ./e2e/...
 
 bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
@@ -67,7 +67,7 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 	@FUZZTIME=5m tools/fuzz
 
 lint: $(LINT) ## formatting and static analysis
-	@$(STAGE) lint 3 $(LINT) run ./...
+	@$(STAGE) lint 5 $(LINT) run ./...
 	@tools/notice
 
 fmt: $(GOFUMPT) ## format the code
