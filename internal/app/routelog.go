@@ -11,16 +11,18 @@ import (
 // advance to another one, as they happen (S-048). An attempt that was not dialled says
 // nothing of its carrier: the message keeps the two apart.
 func logRoute(log *slog.Logger, e *b2bua.Event) {
-	message := "carrier failed"
+	attrs := []slog.Attr{slog.String("call_id", e.Call), slog.String("carrier", e.Carrier)}
 	switch {
 	case e.Kind == b2bua.EventRouteAdvance:
-		log.LogAttrs(context.Background(), slog.LevelInfo, "next carrier is dialled", slog.String("call_id", e.Call), slog.String("carrier", e.Carrier))
+		log.LogAttrs(context.Background(), slog.LevelInfo, "next carrier is dialled", attrs...)
 		return
 	case e.Kind != b2bua.EventRouteFailed:
 		return
-	case !e.Dialed:
-		message = "carrier skipped without dialling"
 	}
-	log.LogAttrs(context.Background(), slog.LevelInfo, message, slog.String("call_id", e.Call), slog.String("carrier", e.Carrier),
-		slog.Int("code", e.Code), slog.String("cause", e.Reason), slog.Int64("elapsed_ms", e.Wait.Milliseconds()))
+	attrs = append(attrs, slog.Int("code", e.Code), slog.String("cause", e.Reason), slog.Int64("elapsed_ms", e.Wait.Milliseconds()))
+	if !e.Dialed {
+		log.LogAttrs(context.Background(), slog.LevelInfo, "carrier skipped without dialling", attrs...)
+		return
+	}
+	log.LogAttrs(context.Background(), slog.LevelInfo, "carrier failed", attrs...)
 }
