@@ -188,7 +188,8 @@ func TestD6_ReloadKeepsHealthCountersAndTurns(t *testing.T) {
 			t.Fatalf("call %d was not answered", i)
 		}
 		b.post("/v1/config?author=test", text(i), nil)
-		if now := state("pbx"); now.State != "active" || !now.Since.Equal(*before.Since) || now.Targets[0].Changes != before.Targets[0].Changes {
+		// The instant is kept as an age: what the wall clock is slewed by shows in it.
+		if now := state("pbx"); now.State != "active" || now.Since.Sub(*before.Since).Abs() > time.Millisecond || now.Targets[0].Changes != before.Targets[0].Changes {
 			t.Fatalf("after reload %d: %+v, before %+v", i, now, before)
 		}
 	}
