@@ -72,7 +72,7 @@ func (c *Course) planRoute(dst []Candidate, r *CarrierRoute, tried []Candidate, 
 
 // barred reports whether the calls of a route's carrier do so badly that it gets none (D10).
 func (c *Course) barred(r *CarrierRoute) bool {
-	return c.View.BarredCarriers != nil && !c.Unbounded && c.View.BarredCarriers["@"+c.PlanName+"/"+r.CarrierID] != ""
+	return c.View.BarredCarriers != nil && !c.Unbounded && c.View.BarredCarriers[CarrierKey(c.PlanName, r.CarrierID)] != ""
 }
 
 // allBarred reports whether all routes are of such carriers: a bad one is better than none.

@@ -88,6 +88,10 @@ func compileQuality(s *QualitySpec) *Quality {
 	return q
 }
 
+// CarrierKey names a carrier of a plan where members are named by their keys: in a View, and
+// where nodes tell each other of calls. No member is named like that.
+func CarrierKey(plan, carrier string) string { return "@" + plan + "/" + carrier }
+
 // Bar takes a member out of all plans but those of emergency calls, with a cause,
 // while the view is being made.
 func (v *View) Bar(m *Member, cause string) {

@@ -24,7 +24,7 @@ type View struct {
 	// empty: nothing does.
 	Barred []string
 	// BarredCarriers says of carriers of route plans why they get no calls now, by
-	// "@plan/carrier"; nil bars none.
+	// CarrierKey; nil bars none.
 	BarredCarriers map[string]string
 	// Ramps are the shares, in percent, that members have of their own while they
 	// start slowly. Nil, or 0: the full share.

@@ -98,17 +98,16 @@ type Answer struct {
 
 // Result codes (RFC 6733 7.1, RFC 8506 9).
 const (
-	ResultSuccess       = 2001
-	ResultLimited       = 2002
-	ResultUndeliverable = 3002
-	ResultBusy          = 3004
-	ResultDenied        = 4010
-	ResultFree          = 4011
-	ResultNoCredit      = 4012
-	ResultUnknownID     = 5002
-	ResultRejected      = 5003
-	ResultUnknownUser   = 5030
-	ResultNoRating      = 5031
+	ResultSuccess     = 2001
+	ResultLimited     = 2002
+	ResultBusy        = 3004
+	ResultDenied      = 4010
+	ResultFree        = 4011
+	ResultNoCredit    = 4012
+	ResultUnknownID   = 5002
+	ResultRejected    = 5003
+	ResultUnknownUser = 5030
+	ResultNoRating    = 5031
 )
 
 // verdict is what an Answer means.

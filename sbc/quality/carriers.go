@@ -14,14 +14,10 @@ import (
 // maxCarriers bounds the carriers that are judged.
 const maxCarriers = 2000
 
-// CarrierKey names a carrier of a plan as nodes tell each other of it. No member is named
-// like that.
-func CarrierKey(plan, carrier string) string { return "@" + plan + "/" + carrier }
-
 // carriers are the seats of the carriers of the table's plans.
 type carriers struct {
 	plans map[string]*trunkgroup.RoutePlan // those that demand something
-	seats map[string]*seat                 // by CarrierKey
+	seats map[string]*seat                 // by trunkgroup.CarrierKey
 }
 
 // use judges by the plans of a table. A carrier of a plan that demands the same keeps its
@@ -76,7 +72,7 @@ func (w *Watch) CarrierAttempt(now time.Time, plan, carrier string, o Outcome, f
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.carrier(CarrierKey(plan, carrier)); s != nil {
+	if s := w.carrier(trunkgroup.CarrierKey(plan, carrier)); s != nil {
 		s.attempt(now, o)
 	}
 }
@@ -85,7 +81,7 @@ func (w *Watch) CarrierAttempt(now time.Time, plan, carrier string, o Outcome, f
 func (w *Watch) CarrierEnded(now time.Time, plan, carrier string, lasted time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.carrier(CarrierKey(plan, carrier)); s != nil {
+	if s := w.carrier(trunkgroup.CarrierKey(plan, carrier)); s != nil {
 		s.finished(now, lasted)
 	}
 }
@@ -115,7 +111,7 @@ func (w *Watch) Carriers(now time.Time) (list []CarrierReport) {
 	return list
 }
 
-// BarredCarriers says of carriers that get no calls now why, by CarrierKey; nil when
+// BarredCarriers says of carriers that get no calls now why, by trunkgroup.CarrierKey; nil when
 // there are none.
 func (w *Watch) BarredCarriers(now time.Time) map[string]string {
 	var barred map[string]string
@@ -126,7 +122,7 @@ func (w *Watch) BarredCarriers(now time.Time) map[string]string {
 		if barred == nil {
 			barred = make(map[string]string)
 		}
-		barred[CarrierKey(r.Plan, r.Carrier)] = r.Bar.Reason
+		barred[trunkgroup.CarrierKey(r.Plan, r.Carrier)] = r.Bar.Reason
 	}
 	return barred
 }

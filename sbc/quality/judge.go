@@ -8,7 +8,7 @@ import (
 
 // Change is that the bar of a member came, went, or is another one.
 type Change struct {
-	Member string         // "group/member", or the CarrierKey of a carrier
+	Member string         // "group/member", or the trunkgroup.CarrierKey of a carrier
 	Bar    trunkgroup.Bar // zero: it is over
 }
 

@@ -41,7 +41,6 @@ const (
 
 // Applications.
 const (
-	AppBase       = 0
 	AppAccounting = 3
 	AppCredit     = 4
 )
