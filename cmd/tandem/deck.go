@@ -210,15 +210,10 @@ input. docs/decks.md says more.`,
 				return err
 			}
 			defer list.Close()
-			query := url.Values{"name": {args[0]}, "author": {cmp.Or(f.author, whoami())}, "reason": {f.reason}}
-			for name, value := range map[string]string{"carrier": carrier, "group": inGroup, "currency": currency, "only_carrier": only, "expect_edition": expect} {
-				if value != "" {
-					query.Set(name, value)
-				}
-			}
-			if dryRun {
-				query.Set("dry_run", "true")
-			}
+			query := f.importQuery(dryRun, map[string]string{
+				"carrier": carrier, "group": inGroup, "currency": currency, "only_carrier": only, "expect_edition": expect,
+			})
+			query.Set("name", args[0])
 			var done admin.DeckApplied
 			if err := c.sendList(cmd, "/v1/decks/import?"+query.Encode(), key, list, &done); err != nil {
 				return err
@@ -242,13 +237,7 @@ func (c *cli) printDeck(done *admin.DeckApplied) error {
 	if c.output == "json" {
 		return c.print(done, nil)
 	}
-	what := fmt.Sprintf("edition %d.%d is in force after %d ms", done.Generation, done.Edition, done.Millis)
-	switch {
-	case done.DryRun:
-		what = "nothing was changed (--dry-run)"
-	case done.Unchanged:
-		what = fmt.Sprintf("edition %d.%d says so already", done.Generation, done.Edition)
-	}
+	what := outcome(done.Generation, done.Edition, done.Millis, done.DryRun, done.Unchanged)
 	if _, err := fmt.Fprintf(c.out, "%s: deck %s has %d rows, %d before\n", what, done.Deck, done.Rows, done.Before); err != nil {
 		return err
 	}

@@ -204,13 +204,18 @@ func (c *cli) printNumbers(done *admin.NumbersApplied) error {
 	if c.output == "json" {
 		return c.print(done, nil)
 	}
-	what := fmt.Sprintf("edition %d.%d is in force after %d ms", done.Generation, done.Edition, done.Millis)
-	switch {
-	case done.DryRun:
-		what = "nothing was changed (--dry-run)"
-	case done.Unchanged:
-		what = fmt.Sprintf("edition %d.%d says so already", done.Generation, done.Edition)
-	}
+	what := outcome(done.Generation, done.Edition, done.Millis, done.DryRun, done.Unchanged)
 	_, err := fmt.Fprintf(c.out, "%s: %d set, %d removed, %d as before\n", what, done.Set, done.Removed, done.Same)
 	return err
+}
+
+// outcome says what became of a change of what has editions.
+func outcome(generation, edition uint64, millis int64, dryRun, unchanged bool) string {
+	switch {
+	case dryRun:
+		return "nothing was changed (--dry-run)"
+	case unchanged:
+		return fmt.Sprintf("edition %d.%d says so already", generation, edition)
+	}
+	return fmt.Sprintf("edition %d.%d is in force after %d ms", generation, edition, millis)
 }

@@ -39,15 +39,7 @@ and all nodes change over in one step. FILE may be - for standard input. docs/nu
 				return err
 			}
 			defer list.Close()
-			query := url.Values{"author": {cmp.Or(f.author, whoami())}, "reason": {f.reason}}
-			for name, value := range map[string]string{"group": inGroup, "replace_group": replace} {
-				if value != "" {
-					query.Set(name, value)
-				}
-			}
-			if dryRun {
-				query.Set("dry_run", "true")
-			}
+			query := f.importQuery(dryRun, map[string]string{"group": inGroup, "replace_group": replace})
 			var done admin.NumbersApplied
 			if err := c.sendList(cmd, "/v1/numbers/import?"+query.Encode(), key, list, &done); err != nil {
 				return err
@@ -61,6 +53,20 @@ and all nodes change over in one step. FILE may be - for standard input. docs/nu
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only check, and say what would change")
 	cmd.Flags().StringVar(&key, "key", "", "the same key twice is one import")
 	return cmd
+}
+
+// importQuery is what an import of a list asks for: who and why, and what else is not empty.
+func (f *intent) importQuery(dryRun bool, also map[string]string) url.Values {
+	query := url.Values{"author": {cmp.Or(f.author, whoami())}, "reason": {f.reason}}
+	for name, value := range also {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if dryRun {
+		query.Set("dry_run", "true")
+	}
+	return query
 }
 
 // stream sends a request whose body or answer is too long to be held, and gives it its time.
