@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tandem-sbc/tandem/cluster/atrest"
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // logLabel binds an entry to its place.
@@ -63,7 +64,7 @@ func (s *store) reseal(path string) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	if err := syncDir(s.dir); err != nil {
+	if err := durable.SyncDir(s.dir); err != nil {
 		return err
 	}
 	db, err := openBolt(path)

@@ -14,6 +14,7 @@ import (
 	"github.com/tandem-sbc/tandem/cluster/atrest"
 	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/cluster/logs"
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // snapshots are raft's snapshots on disk, each sealed as one text, and in pieces when there is
@@ -165,7 +166,7 @@ func (s snapshots) reseal(dir string) error {
 				return err
 			}
 		}
-		return syncDir(filepath.Join(dir, "snapshots"))
+		return durable.SyncDir(filepath.Join(dir, "snapshots"))
 	}
 	return faults
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // writeDurable replaces a file in one step: after it returns, a crash leaves the new
@@ -20,7 +22,7 @@ func writeDurable(path string, content []byte) error {
 		_ = os.Remove(fresh)
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // createDurable is writeDurable for a file that is not there. When it is there by then, it
@@ -39,7 +41,7 @@ func createDurable(path string, content []byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // writeTemp writes a file beside path and returns its name.
@@ -58,16 +60,4 @@ func writeTemp(path string, content []byte) (name string, err error) {
 		return "", fmt.Errorf("write %s: %w", path, err)
 	}
 	return f.Name(), nil
-}
-
-// syncDir makes a rename survive a crash.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tandem-sbc/tandem/cluster/atrest"
 	"github.com/tandem-sbc/tandem/cluster/fsm"
 	"github.com/tandem-sbc/tandem/cluster/keyring"
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // Files of the last known good document: the current one and the one before, which
@@ -69,7 +70,7 @@ func saveLKG(dir string, v *vault, e *fsm.Entry) error {
 		err = os.Rename(fresh, path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = durable.SyncDir(dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cluster: last known good: %w", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tandem-sbc/tandem/internal/durable"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
@@ -263,7 +264,7 @@ func (d *numberDisk) clean() error {
 			err = errors.Join(err, os.Remove(d.journalPath(n)))
 		}
 	}
-	return errors.Join(err, syncDir(d.dir))
+	return errors.Join(err, durable.SyncDir(d.dir))
 }
 
 // close waits for what is being written.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/tandem-sbc/tandem/cluster/fsm"
+	"github.com/tandem-sbc/tandem/internal/durable"
 	"github.com/tandem-sbc/tandem/internal/octets"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -44,7 +45,7 @@ func (d *numberDisk) writeBase(n uint64, t *trunkgroup.NumberTable, v trunkgroup
 		_ = os.Remove(f.Name())
 		return 0, fmt.Errorf("numbers: write %s: %w", path, err)
 	}
-	return size, syncDir(d.dir)
+	return size, durable.SyncDir(d.dir)
 }
 
 func (d *numberDisk) fillBase(f io.Writer, n uint64, t *trunkgroup.NumberTable, v trunkgroup.Version) error {
@@ -128,7 +129,7 @@ func (d *numberDisk) add(fresh []numbersOffer) error {
 		}
 		d.journal = &journal{f: f, n: n}
 		d.journals++
-		if err := syncDir(d.dir); err != nil {
+		if err := durable.SyncDir(d.dir); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tandem-sbc/tandem/cluster/atrest"
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 const (
@@ -218,5 +219,5 @@ func discard(dataDir string) error {
 	if err := os.Rename(filepath.Join(dataDir, raftDir), old); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cluster: discard the log: %w", err)
 	}
-	return syncDir(dataDir)
+	return durable.SyncDir(dataDir)
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // filesystem is the part of the os package that the log uses.
@@ -99,11 +101,7 @@ func (osFS) exists(path string) bool {
 
 // syncDir makes a new or renamed directory entry survive a power loss.
 func (osFS) syncDir(path string) error {
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // out is the open file. Its size is what holds whole, synced lines; bytes behind it are remains of a failed try and are written over.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // fileTarget appends to a file and has the disk confirm each batch.
@@ -101,7 +103,7 @@ func (t *fileTarget) open() error {
 	if err == nil && t.size < info.Size() {
 		err = f.Truncate(t.size)
 	}
-	if err = errors.Join(err, syncDir(t.cfg.Path)); err != nil {
+	if err = errors.Join(err, durable.SyncDir(filepath.Dir(t.cfg.Path))); err != nil {
 		return errors.Join(fmt.Errorf("file: %w", err), f.Close())
 	}
 	t.f, t.born = f, info.ModTime()

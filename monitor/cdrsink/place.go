@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"github.com/tandem-sbc/tandem/internal/durable"
 	"github.com/tandem-sbc/tandem/monitor/cdrlog"
 )
 
@@ -44,28 +44,8 @@ func writePlace(path string, p place) error {
 	if err != nil {
 		return fmt.Errorf("place of a sink: %w", err)
 	}
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := durable.Replace(path, append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("place of a sink: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("place of a sink: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("place of a sink: %w", err)
-	}
-	return syncDir(path)
-}
-
-// syncDir makes a new name of a file survive a power loss.
-func syncDir(path string) error {
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync: %w", err)
 	}
 	return nil
 }

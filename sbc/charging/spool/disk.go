@@ -2,8 +2,9 @@ package spool
 
 import (
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/tandem-sbc/tandem/internal/durable"
 )
 
 // run writes what changes until Close.
@@ -93,41 +94,13 @@ func (s *Spool) note(err error, n int) {
 
 // rewrite replaces the journal in one step.
 func (s *Spool) rewrite(image []byte) error {
-	tmp := s.path + ".new"
-	f, err := os.OpenFile(tmp, os.O_TRUNC|os.O_WRONLY|os.O_CREATE, 0o640)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(image)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp, s.path)
-	}
-	if err != nil {
+	if err := durable.Replace(s.path, image, 0o640); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.size = len(image)
 	s.mu.Unlock()
-	return syncDir(filepath.Dir(s.path))
-}
-
-// syncDir makes a rename last.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if e := d.Close(); err == nil {
-		err = e
-	}
-	return err
+	return nil
 }
 
 // Close writes what is left and stops. It returns the disk's fault, if it has one.
