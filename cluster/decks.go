@@ -176,21 +176,11 @@ func (n *Node) watchDecks() {
 	now := time.Now()
 	running, _ := n.decks.now()
 	if !n.caughtUp() || n.quorumAge() > 0 {
-		n.decksLower = time.Time{}
+		n.decksLower.reset()
 		return
 	}
 	_, v := n.machine.deckList()
-	switch {
-	case running.Revision == 0 || !running.Newer(v):
-		n.decksLower = time.Time{}
-		if running == v {
-			n.alarms.clear(AlarmDecksLower)
-		}
-	case n.decksLower.IsZero():
-		n.decksLower = now
-	case now.Sub(n.decksLower) >= replayLag:
-		n.alarms.raise(AlarmDecksLower, fmt.Sprintf("the cluster has the rate decks of edition %s, this node runs %s; calls go on with those", v, running))
-	}
+	n.decksLower.look(now, &n.alarms, AlarmDecksLower, "rate decks", running, v, running == v)
 	for _, u := range n.orphanedUploads() {
 		n.wg.Go(func() { n.abandonUpload(u.Name, n.cfg.Node, "left behind by a restart") })
 	}

@@ -59,8 +59,8 @@ type Node struct {
 	// condensing: a snapshot is being taken.
 	condensing   atomic.Bool
 	turn         turn
-	numbersLower time.Time // see watchNumbers
-	decksLower   time.Time // see watchDecks
+	numbersLower lower // see watchNumbers
+	decksLower   lower // see watchDecks
 
 	lowerSince time.Time // see watchVersion
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"maps"
 	"time"
 
@@ -180,21 +179,11 @@ func (n *Node) watchNumbers() {
 	now := time.Now()
 	table, running := n.publisher.numbersNow()
 	if !n.caughtUp() || n.quorumAge() > 0 {
-		n.numbersLower = time.Time{}
+		n.numbersLower.reset()
 		return
 	}
 	known, v := n.machine.numberTable()
-	switch {
-	case running.Revision == 0 || !running.Newer(v):
-		n.numbersLower = time.Time{}
-		if running == v && known == table {
-			n.alarms.clear(AlarmNumbersLower)
-		}
-	case n.numbersLower.IsZero():
-		n.numbersLower = now
-	case now.Sub(n.numbersLower) >= replayLag:
-		n.alarms.raise(AlarmNumbersLower, fmt.Sprintf("the cluster has the numbers of edition %s, this node runs %s; calls go on with those", v, running))
-	}
+	n.numbersLower.look(now, &n.alarms, AlarmNumbersLower, "numbers", running, v, running == v && known == table)
 	if n.raft.State() != raft.Leader {
 		return
 	}
