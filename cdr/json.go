@@ -158,7 +158,7 @@ func (w *writer) boolean(name string, v bool) {
 
 func (w *writer) text(name, s string) {
 	w.key(name)
-	w.b = appendString(w.b, s)
+	w.b = AppendString(w.b, s)
 }
 
 // optional writes nothing for an empty string.
@@ -191,13 +191,10 @@ func (w *writer) address(name string, a netip.AddrPort) {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends a JSON string as records hold it: on one line, whatever is in s.
-func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
-
-// appendString appends a JSON string (RFC 8259 section 7). Bytes that are not
-// UTF-8 become U+FFFD; U+2028 and U+2029, which some readers take for a line
-// end, and the C1 controls are escaped too.
-func appendString(dst []byte, s string) []byte {
+// AppendString appends a JSON string (RFC 8259 section 7) on one line, whatever is
+// in s. Bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029, which some
+// readers take for a line end, and the C1 controls are escaped too.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]

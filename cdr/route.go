@@ -51,7 +51,7 @@ func (r *Record) AppendFailed(dst []byte) []byte {
 		}
 		first = false
 		dst = append(dst, `{"carrier_id":`...)
-		dst = appendString(dst, a.CarrierID)
+		dst = AppendString(dst, a.CarrierID)
 		dst = append(dst, `,"status":`...)
 		dst = strconv.AppendInt(dst, int64(a.Code), 10)
 		dst = append(dst, `,"elapsed_ms":`...)
@@ -76,9 +76,9 @@ func AppendFields(dst []byte, fields []Field) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = appendString(dst, f.Name)
+		dst = AppendString(dst, f.Name)
 		dst = append(dst, ':')
-		dst = appendString(dst, f.Value)
+		dst = AppendString(dst, f.Value)
 	}
 	return append(dst, '}')
 }

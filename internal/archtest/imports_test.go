@@ -31,7 +31,7 @@ var rooms = []struct {
 	{"sbc/guard", []string{"sbc/guard", "trunkgroup"}, "who may be heard is decided before there is any message"},
 	{"sbc/sessions", []string{"sbc/sessions", "trunkgroup"}, "how many calls a far end has is a number: it knows no call, and nodes only by name"},
 	{"sbc/lcr/client", []string{"sbc/lcr", "sbc/dns", "trunkgroup"}, "who asks decision servers knows what is asked and the contract, and no node"},
-	{"sbc/lcr", []string{"sbc/lcr", "trunkgroup"}, "the contract with decision servers is tested without any server"},
+	{"sbc/lcr", []string{"sbc/lcr", "cdr", "trunkgroup"}, "the contract with decision servers is tested without any server"},
 	{"sbc/charging/peers", []string{"sbc/charging", "sbc/charging/diameter"}, "connections to charging servers carry requests and know no session"},
 	{"sbc/charging/ocs", []string{"sbc/charging", "sbc/charging/diameter"}, "the charging server of tests knows the wire alone"},
 	{"sbc/charging/spool", []string{"sbc/charging", "internal/durable"}, "what is kept is kept whatever it says"},
