@@ -39,6 +39,10 @@ output "node_files" {
     error_message = "join and admits are for clusters with certificates: set cluster.tls = true, or copy cluster.key to the new node."
   }
   precondition {
+    condition     = local.tls || !var.admin.remote
+    error_message = "admin.remote shows the node's certificate: set cluster.tls = true, or leave the admin API on the machine."
+  }
+  precondition {
     condition     = !anytrue([for k, n in var.nodes : n.join && contains(local.voters, k)])
     error_message = "A node that joins a cluster that runs cannot found it: let voter be true on the others alone, not on ${join(", ", [for k, n in var.nodes : k if n.join && contains(local.voters, k)])}."
   }

@@ -101,7 +101,8 @@ secrets() {
 			continue
 		fi
 		if [ ! -e "$file" ]; then
-			secret "${pair#*=}" >"$file.part" && [ -s "$file.part" ] || fail "the secret ${pair#*=} cannot be fetched"
+			secret "${pair#*=}" >"$file.part" || fail "the secret ${pair#*=} cannot be fetched"
+			[ -s "$file.part" ] || fail "the secret ${pair#*=} is empty"
 			mv "$file.part" "$file"
 		fi
 		own "$file"
