@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"syscall"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tandem-sbc/tandem/internal/app"
 	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/internal/sdnotify"
 )
 
 // stopTimeout bounds a clean end.
@@ -79,14 +81,21 @@ func (c *cli) serve(ctx context.Context, cfg *config.Config) error {
 	if cfg.Log.JSON {
 		handler = slog.NewJSONHandler(c.err, options)
 	}
-	node, err := app.New(ctx, cfg, version, slog.New(handler))
+	log := slog.New(handler)
+	manager, err := sdnotify.Find(c.env, os.Getpid())
 	if err != nil {
 		return unstarted(err)
 	}
-	defer onHangup(node.Reload)()
+	node, err := app.New(ctx, cfg, version, log)
+	if err != nil {
+		return unstarted(err)
+	}
+	defer onHangup(func() { reload(manager, node, log) })()
 	err = node.Start()
 	if err == nil {
+		told := tell(manager, node, log)
 		err = untilEnd(ctx, node)
+		told()
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

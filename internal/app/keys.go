@@ -134,7 +134,6 @@ type keeper struct {
 	trust   *trust
 	stamps  map[string]stamp // of the last attempt
 	failing int              // attempts in a row that failed
-	poked   chan struct{}    // one token: look at once
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
@@ -156,7 +155,7 @@ func stampOf(path string) stamp {
 
 // newKeeper reads all files for the first time.
 func newKeeper(a *App) (*keeper, error) {
-	k := &keeper{app: a, log: a.log.With("component", "keys"), poked: make(chan struct{}, 1), done: make(chan struct{})}
+	k := &keeper{app: a, log: a.log.With("component", "keys"), done: make(chan struct{})}
 	c := a.cfg.Cluster
 	for _, path := range []string{c.KeyFile, c.TLS.Cert, c.TLS.Key, c.TLS.CA, c.TLS.AuthorityKey} {
 		if path != "" {
@@ -206,28 +205,17 @@ func (k *keeper) stop(context.Context) error {
 	return nil
 }
 
-// reload has the files looked at now, changed or not.
-func (k *keeper) reload() {
-	select {
-	case k.poked <- struct{}{}:
-	default:
-	}
-}
-
 func (k *keeper) run(ctx context.Context) {
 	defer close(k.done)
 	tick := time.NewTicker(k.app.cfg.Cluster.Reload)
 	defer tick.Stop()
 	for {
-		asked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-k.poked:
-			asked = true
+			k.round(false)
 		}
-		k.round(asked)
 	}
 }
 
@@ -326,8 +314,8 @@ func (k *keeper) adopt(next *trust) error {
 	return errors.Join(faults...)
 }
 
-// Reload has the files of keys and certificates read now.
-func (a *App) Reload() { a.keys.reload() }
+// Reload reads the files of keys and certificates now, and returns when what they say is in force.
+func (a *App) Reload() { a.keys.round(true) }
 
 // identityOf says whether the node is to speak TLS between nodes, in the words of package cluster.
 func (t *trust) apply(c *cluster.Config, plain bool) {
