@@ -5,7 +5,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-LAB=${LAB:-$root/out/lab}
+LAB=$(realpath -m "${LAB:-$root/out/lab}")
 
 die() {
 	printf 'lab: %s\n' "$*" >&2
@@ -17,6 +17,13 @@ settings() {
 	[ -f "$LAB/settings" ] || die "there is no lab in $LAB: 'terraform/lab/lab up' makes one, LAB names another directory"
 	# shellcheck disable=SC1091
 	. "$LAB/settings"
+}
+
+# hold is taken by whatever builds a part of the lab, so that `world down` waits for parts whose Terraform
+# was killed: their scripts go on.
+hold() {
+	exec 9>>"$LAB/lock"
+	flock -s 9
 }
 
 # space prints the name of a namespace of this lab.

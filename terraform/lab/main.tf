@@ -9,6 +9,17 @@ terraform {
 resource "terraform_data" "world" {
   input = { down = "${local.world} down '${var.id}'" }
 
+  lifecycle {
+    precondition {
+      condition     = alltrue([for f in var.founders : contains(keys(local.nodes), f)])
+      error_message = "founders names nodes that are not there: ${join(", ", [for f in var.founders : f if !contains(keys(local.nodes), f)])}. Name nodes that stay, or more nodes for their site."
+    }
+    precondition {
+      condition     = yamldecode(local.document).cluster == "lab-${var.id}"
+      error_message = "document is of the cluster ${yamldecode(local.document).cluster}: write cluster: lab-${var.id}."
+    }
+  }
+
   provisioner "local-exec" {
     command = "${local.world} up '${var.id}' '${local.tandem}'"
   }
@@ -44,9 +55,9 @@ resource "terraform_data" "link" {
   }
 }
 
-# A machine. Replacing it gives a node of the same name with an empty disk; its peers are not part of it, so
+# A node's machine. Replacing it gives a node of the same name with an empty disk; its peers are not part of it, so
 # that a node more or less replaces no other.
-resource "terraform_data" "machine" {
+resource "terraform_data" "node" {
   for_each         = local.nodes
   input            = { down = "${local.world} unnode '${each.key}'" }
   triggers_replace = [each.value, terraform_data.site[each.value.site].id]
@@ -63,7 +74,7 @@ resource "terraform_data" "machine" {
 # Its files. They follow what is known of the other nodes; a node reads them when it starts.
 resource "terraform_data" "files" {
   for_each         = local.nodes
-  triggers_replace = [terraform_data.machine[each.key].id, sha256(module.node_config.node_files[each.key])]
+  triggers_replace = [terraform_data.node[each.key].id, sha256(module.node_config.node_files[each.key])]
 
   provisioner "local-exec" {
     command = "umask 077 && printf %s \"$NODE\" >node.yaml && printf %s \"$DOCUMENT\" >cluster.yaml"
@@ -76,9 +87,9 @@ resource "terraform_data" "files" {
 }
 
 # The process.
-resource "terraform_data" "node" {
+resource "terraform_data" "process" {
   for_each         = local.nodes
-  triggers_replace = [terraform_data.machine[each.key].id]
+  triggers_replace = [terraform_data.node[each.key].id]
   depends_on       = [terraform_data.files, terraform_data.link]
 
   provisioner "local-exec" {
@@ -101,7 +112,7 @@ resource "terraform_data" "contexts" {
 # The cluster document. The first one founds the cluster; later ones are applied to it.
 resource "terraform_data" "document" {
   triggers_replace = [sha256(local.document)]
-  depends_on       = [terraform_data.node]
+  depends_on       = [terraform_data.process]
 
   provisioner "local-exec" {
     command     = "printf %s \"$DOCUMENT\" >cluster.yaml && ${local.lab} apply cluster.yaml"
