@@ -45,6 +45,7 @@ type Node struct {
 	decks     *deckKeeper
 	alarms    alarms
 	census    census
+	removed   removed
 	fence     *fence
 	lives     lives
 	raft      *consensus // set by Start
@@ -162,11 +163,13 @@ func (n *Node) assemble(streams interconnect.Config, s *sockets, via dialmap.Map
 	n.ic.OnChange(n.catchUp)
 	n.ic.OnChange(n.tellEpoch)
 	n.ic.OnFrame(kindEpoch, kindEpoch, n.hearEpoch)
+	n.ic.OnFrame(kindRemoved, kindRemoved, n.hearRemoved)
+	n.ic.OnChange(n.backAgain)
 	n.ic.OnStream(hello.Propose, n.serveProposal)
 	n.layer = newStreamLayer(n.ic, s.raft, n.nameOf)
 	n.meta = gossip.Meta{
 		Protocol: Protocol, Witness: n.cfg.Witness, Boot: n.boot, Site: n.cfg.Site, State: StateStarting,
-		Interconnect: s.interconnect, Raft: s.raft, Build: n.cfg.Build,
+		Interconnect: s.interconnect, Raft: s.raft, Build: n.cfg.Build, Metrics: n.cfg.Metrics,
 	}
 	n.told = n.meta
 	var seeds []string

@@ -113,12 +113,12 @@ func (n *Node) flushMeta() {
 func (n *Node) meetMembers(members []gossip.Member) {
 	known := make(map[string]interconnect.Endpoint)
 	for _, p := range n.cfg.Peers {
-		if p.Interconnect != "" {
+		if p.Interconnect != "" && !n.removed.absent(p.Name, 0) {
 			known[p.Name] = interconnect.Endpoint{Name: p.Name, Site: p.Site, Address: p.Interconnect}
 		}
 	}
 	for _, m := range members {
-		if m.Meta.Interconnect != "" {
+		if m.Meta.Interconnect != "" && !n.removed.absent(m.Name, m.Meta.Boot) {
 			known[m.Name] = interconnect.Endpoint{Name: m.Name, Site: m.Meta.Site, Address: m.Meta.Interconnect}
 		}
 	}

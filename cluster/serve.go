@@ -76,6 +76,9 @@ func (n *Node) acceptable(c fsm.Command) error {
 // apply is the leader's part: it checks the command again, since this build may
 // know better than the proposer's, and commits it.
 func (n *Node) apply(ctx context.Context, command []byte) answer {
+	if o, ok := parseRemoval(command); ok {
+		return n.expel(o)
+	}
 	c, err := fsm.Decode(command)
 	if err == nil {
 		err = c.Check()

@@ -22,6 +22,7 @@ type peer struct {
 	mu       sync.Mutex
 	endpoint Endpoint
 	listed   bool
+	dropped  bool // see Drop
 	boot     uint64
 	detector Detector
 	arrived  time.Time     // when anything of the peer was last read
@@ -61,6 +62,7 @@ func (p *peer) update(e Endpoint, listed bool) {
 		p.endpoint.Site = e.Site
 	}
 	p.listed = p.listed || listed
+	p.dropped = p.dropped && !listed
 	up := p.detector.Up()
 	p.mu.Unlock()
 	if moved && !up {
@@ -78,7 +80,7 @@ func (p *peer) setListed(listed bool) {
 func (p *peer) forgotten(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.listed && !p.detector.Up() && p.inbound == nil && now.Sub(p.detector.Since()) >= p.i.cfg.Forget
+	return !p.listed && !p.detector.Up() && p.inbound == nil && (p.dropped || now.Sub(p.detector.Since()) >= p.i.cfg.Forget)
 }
 
 func (p *peer) dialNow() {

@@ -27,6 +27,19 @@ func (i *Interconnect) SetPeers(list []Endpoint) {
 	i.publish()
 }
 
+// Drop has a peer that is lost and not in SetPeers' list forgotten at its next dial,
+// which comes at once.
+func (i *Interconnect) Drop(name string) {
+	p, ok := (*i.peers.Load())[name]
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	p.dropped = !p.listed
+	p.mu.Unlock()
+	p.dialNow()
+}
+
 // ensure returns the peer of that name and makes it when it is new.
 func (i *Interconnect) ensure(e Endpoint, listed bool) *peer {
 	i.mu.Lock()

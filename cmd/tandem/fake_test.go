@@ -25,6 +25,7 @@ type node struct {
 	site     string
 	verdict  admin.Verdict
 	restored admin.Restoration
+	removal  admin.RemoveOrder
 	repeated bool  // what is applied is in force already
 	err      error // of every change
 }
@@ -271,6 +272,14 @@ func (n *node) Recover(_ context.Context, o admin.RecoverOrder) (admin.Recovery,
 		r.Epoch, r.Generation, r.Revision = 1, 2, 8
 	}
 	return r, nil
+}
+
+func (n *node) Remove(_ context.Context, o admin.RemoveOrder) (admin.Gone, error) {
+	if o.Node == "dal-9" {
+		return admin.Gone{}, fmt.Errorf("%w: no such node: dal-9", admin.ErrNotFound)
+	}
+	n.removal = o
+	return admin.Gone{Cluster: "example", Node: o.Node, Voters: []string{"ash-1", "dal-1", "wit-1"}}, n.err
 }
 
 func (n *node) Rejoin(_ context.Context, o admin.RejoinOrder) (admin.Rejoined, error) {

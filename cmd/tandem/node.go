@@ -14,7 +14,7 @@ import (
 )
 
 func (c *cli) nodeCommand() *cobra.Command {
-	return group("node", "Nodes of the cluster", c.nodeListCommand(), c.nodeDrainCommand())
+	return group("node", "Nodes of the cluster", c.nodeListCommand(), c.nodeDrainCommand(), c.nodeRemoveCommand())
 }
 
 func (c *cli) nodeListCommand() *cobra.Command {

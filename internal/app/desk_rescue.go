@@ -32,6 +32,18 @@ func (d *desk) Rejoin(ctx context.Context, o admin.RejoinOrder) (admin.Rejoined,
 	}, rescueError(err)
 }
 
+// Remove implements admin.Rescue.
+func (d *desk) Remove(ctx context.Context, o admin.RemoveOrder) (admin.Gone, error) {
+	out := admin.Gone{Cluster: d.app.cfg.Cluster.ID, Node: o.Node, Voters: []string{}}
+	err := d.app.node.Remove(ctx, cluster.Removal{Node: o.Node, Author: o.Author, Reason: o.Reason, Few: o.Few})
+	for _, s := range d.app.node.Status().Raft.Servers {
+		if s.Voter && s.Name != o.Node { // this node may hear of it a moment later than the leader
+			out.Voters = append(out.Voters, s.Name)
+		}
+	}
+	return out, rescueError(err)
+}
+
 // rescueError says in the API's words why nothing was done.
 func rescueError(err error) error {
 	switch {
@@ -39,6 +51,8 @@ func rescueError(err error) error {
 		return as(admin.ErrInvalid, err)
 	case errors.Is(err, cluster.ErrNotLost), errors.Is(err, cluster.ErrMember):
 		return as(admin.ErrRefused, err)
+	case errors.Is(err, cluster.ErrUnknownNode):
+		return as(admin.ErrNotFound, err)
 	}
 	return adminError(err)
 }

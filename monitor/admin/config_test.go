@@ -68,6 +68,10 @@ func (o *operator) Rejoin(_ context.Context, r RejoinOrder) (Rejoined, error) {
 	o.note("rejoin %s", r.Confirm)
 	return Rejoined{}, o.err
 }
+func (o *operator) Remove(_ context.Context, r RemoveOrder) (Gone, error) {
+	o.note("remove %s %v", r.Node, r.Few)
+	return Gone{}, o.err
+}
 func (o *operator) Knobs(context.Context) (KnobList, error) { return KnobList{}, o.err }
 
 func (o *operator) SetWeight(_ context.Context, group, member string, w WeightOrder) (KnobLine, error) {
@@ -105,6 +109,7 @@ func TestOrdersReachTheBackend(t *testing.T) {
 		{"POST", "/v1/config/restore?revision=4&dry_run=true", "\x00x\xff", "application/octet-stream", `restore "\x00x\xff" 4 true`},
 		{"POST", "/v1/cluster/recover", `{"confirm":"test","dry_run":true}`, "application/json", "recover test true"},
 		{"POST", "/v1/cluster/rejoin", `{"confirm":"test"}`, "application/json", "rejoin test"},
+		{"POST", "/v1/cluster/remove", `{"node":"dal-2"}`, "application/json", "remove dal-2 false"},
 		{"POST", "/v1/members/carrier-a/gw/weight", `{"weight":5}`, "application/json", "weight carrier-a/gw 5"},
 		{"POST", "/v1/sites/dallas/drain", `{"drain":true}`, "application/json", "drain dallas true"},
 		{"POST", "/v1/knobs/renew", `{"subject":"site:dallas"}`, "application/json", "renew site:dallas"},
