@@ -3,6 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs clean
+.PHONY: watching dashboards
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -65,6 +66,12 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 	@$(TESTSUM) -timeout 4h ./cluster -run ConfigHistory -history.seeds 200
 	@TANDEM_SOAK=1 $(TESTSUM) -timeout 1h -count 1 ./cluster -run TestNumbersAtScale -v
 	@FUZZTIME=5m tools/fuzz
+
+watching: $(TESTSUM) ## rules, alerts and dashboards: each query against the metrics, each alert by promtool
+	@cd tools/dashboards && ../../$(STAGE) watching 4 ../../$(TESTSUM) ./...
+
+dashboards: ## configs/grafana anew, from tools/dashboards
+	@go run -C tools/dashboards .
 
 lint: $(LINT) ## formatting and static analysis
 	@$(STAGE) lint 5 $(LINT) run ./...
