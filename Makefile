@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs clean
+.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform clean
 .PHONY: watching dashboards
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
@@ -85,6 +85,9 @@ vulncheck: $(VULN) ## known vulnerabilities in code that is really called
 
 readme: ## the commands of the README, one by one
 	@$(STAGE) readme 3 tools/readme
+
+terraform: packages ## format, validation and tests of everything under terraform/, without a network
+	@$(STAGE) terraform 8 tools/terraform
 
 cover: ## coverage of the unit tests, in out/cover.html
 	@mkdir -p out
