@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform clean
-.PHONY: watching dashboards
+.PHONY: runbooks watching dashboards
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -82,6 +82,9 @@ fmt: $(GOFUMPT) ## format the code
 
 vulncheck: $(VULN) ## known vulnerabilities in code that is really called
 	@$(STAGE) vulncheck 3 tools/vulncheck
+
+runbooks: packages ## the commands of docs/runbooks in the lab, while calls are placed; needs root and Terraform or OpenTofu
+	@$(STAGE) runbooks 8 tools/runbooks
 
 readme: ## the commands of the README, one by one
 	@$(STAGE) readme 3 tools/readme

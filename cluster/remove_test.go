@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 )
 
 // forgets reports whether a node has no memory of another one.
@@ -111,4 +110,3 @@ func FuzzRemoval(f *testing.F) {
 		}
 	})
 }
-
