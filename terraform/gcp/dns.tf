@@ -2,7 +2,8 @@
 # nodes first and those of its peers after them.
 
 locals {
-  dns = coalesce(var.cluster.dns, var.cluster.realm)
+  dns        = coalesce(var.cluster.dns, var.cluster.realm)
+  site_names = [for s in keys(var.sites) : "${s}.${local.dns}"]
 
   # With a load balancer the target is the site's one address.
   front_names = { for s in keys(var.sites) : s => "front.${s}.${local.dns}" }

@@ -59,7 +59,8 @@ resource "google_compute_address" "front" {
 module "node_config" {
   source = "../modules/node-config"
 
-  cluster = var.cluster
+  # Callers may name the site that they want, too.
+  cluster = merge(var.cluster, { domains = distinct(concat(var.cluster.domains, [for name in concat([local.dns], local.site_names) : name if name != var.cluster.realm])) })
   sites   = { for n, s in var.sites : n => { peers = s.peers, priority = s.priority } }
   nodes = merge(
     { for n, p in local.placed : n => {

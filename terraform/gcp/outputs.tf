@@ -10,7 +10,7 @@ output "front_addresses" {
 
 output "srv_names" {
   description = "What customers and carriers configure: the domain of the whole cluster, and one for each site that is tried first there."
-  value       = concat([local.dns], [for s in keys(var.sites) : "${s}.${local.dns}"])
+  value       = concat([local.dns], local.site_names)
 }
 
 output "srv_records" {

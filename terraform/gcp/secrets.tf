@@ -1,5 +1,5 @@
-# Identities of the machines, places for the secrets, and who may read which. What is in them is put there by hand (docs/deploy-gcp.md) and never
-# comes by here: a state would show it to whoever plans.
+# Identities of the machines, places for the secrets, and who may read which. What is in them is put there by hand
+# (docs/deploy-gcp.md) and never comes by here: a state would show it to whoever plans.
 
 locals {
   # Every secret with the nodes that need it.

@@ -81,6 +81,20 @@ run "names" {
   }
 }
 
+# A caller that looked up a site's own name says it in its calls.
+run "names_that_callers_may_use" {
+  command = plan
+
+  variables {
+    cluster = { id = "example", realm = "sip.example.net", domains = ["voice.example.com"] }
+  }
+
+  assert {
+    condition     = yamldecode(module.node_config.node_files["dal-1"]).sip.domains == ["voice.example.com", "ashburn.sip.example.net", "dallas.sip.example.net"]
+    error_message = "Nodes take calls to ${jsonencode(yamldecode(module.node_config.node_files["dal-1"]).sip.domains)}."
+  }
+}
+
 run "no_records_without_a_zone" {
   command = plan
 
@@ -119,6 +133,20 @@ run "secrets" {
   assert {
     condition     = output.secrets["dal-1"]["cluster.key"] == "example-cluster-key" && output.secrets["dal-1"]["dal-1.key"] == "example-dal-1-key"
     error_message = "The output secrets says what to fill."
+  }
+}
+
+# Secrets are filled before the machines are made: docs/deploy-gcp.md.
+run "secrets_first" {
+  command = plan
+
+  plan_options {
+    target = [google_secret_manager_secret.file]
+  }
+
+  assert {
+    condition     = length(google_secret_manager_secret.file) == 17 && output.secrets["witness-1"]["ca.pem"] == "example-ca-pem"
+    error_message = "The places of the secrets are made first, and said: ${join(", ", keys(google_secret_manager_secret.file))}."
   }
 }
 
