@@ -1,9 +1,7 @@
 package main
 
-import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
-
 // failover tells who was left, where calls went, why, and after how long.
-func failover() *dashboard.DashboardBuilder {
+func failover() *builder {
 	from := where(`from_site=~"$site"`)
 	here := where(`site=~"$site"`)
 	return board("site-failover", "Site failover", "Who was left, where calls went, why, and after how long.", choice("site", "label_values(tandem_site_up, site)")).

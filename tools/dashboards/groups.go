@@ -1,9 +1,7 @@
 package main
 
-import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
-
 // groups shows one trunk group: how its calls do, and its members.
-func groups() *dashboard.DashboardBuilder {
+func groups() *builder {
 	g := where(`trunk_group=~"$trunk_group"`)
 	return board("trunk-group", "Trunk group", "How the calls of a group do, and its members in each site.", choice("trunk_group", "label_values(tandem_trunk_group_members, trunk_group)")).
 		WithPanel(graph("Calls up", "By direction.", "short",

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
 func main() {
@@ -28,7 +26,7 @@ func main() {
 // render makes the files of all dashboards, by their names.
 func render() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for name, b := range map[string]*dashboard.DashboardBuilder{
+	for name, b := range map[string]*builder{
 		"overview.json": overview(), "site-failover.json": failover(), "trunk-group.json": groups(), "node.json": nodes(),
 	} {
 		d, err := b.Build()

@@ -1,9 +1,7 @@
 package main
 
-import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
-
 // nodes shows single nodes: whether they are well, and whether they agree.
-func nodes() *dashboard.DashboardBuilder {
+func nodes() *builder {
 	n := where(`node=~"$node"`)
 	return board("node", "Node", "Whether nodes are well, and whether they agree.", choice("node", `label_values(up{job="tandem"}, node)`)).
 		WithPanel(timeline("Takes calls", "Ready, as the node says itself.", "ready", "not ready", query{"tandem_ready" + n, "{{node}}"})).

@@ -1,9 +1,7 @@
 package main
 
-import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
-
 // overview answers, at a glance: do calls work, where, and who complains?
-func overview() *dashboard.DashboardBuilder {
+func overview() *builder {
 	return board("overview", "Overview", "Do calls work in both sites, and what needs somebody?", choice("site", `label_values(up{job="tandem"}, site)`)).
 		WithPanel(number("Calls up", "Both directions, over all nodes, ringing ones too.", "short", 0,
 			query{"sum(site:tandem_calls_active:sum" + where(`site=~"$site"`) + ")", "calls"})).

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
@@ -16,6 +16,9 @@ import (
 
 // source is the data source that the reader of the dashboard has chosen.
 var source = common.DataSourceRef{Type: new("prometheus"), Uid: new("$datasource")}
+
+// builder makes dashboards in the form that every Grafana of today imports; the second one needs a very new one.
+type builder = dashboard.DashboardBuilder //nolint:staticcheck // see above
 
 // query is one expression and what its series are called.
 type query struct{ expr, legend string }
@@ -34,8 +37,9 @@ func targets(list []query, instant bool) []cog.Builder[variants.Dataquery] {
 }
 
 // board begins a dashboard with the variables that all have, and those of its own.
-func board(uid, title, about string, variables ...cog.Builder[dashboard.VariableModel]) *dashboard.DashboardBuilder {
-	b := dashboard.NewDashboardBuilder("Tandem / "+title).Uid("tandem-"+uid).Description(about).
+func board(uid, title, about string, variables ...cog.Builder[dashboard.VariableModel]) *builder {
+	b := dashboard.NewDashboardBuilder("Tandem / " + title) //nolint:staticcheck // see builder
+	b = b.Uid("tandem-"+uid).Description(about).
 		Tags([]string{"tandem", "sip"}).Refresh("30s").Time("now-3h", "now").Timezone(common.TimeZoneBrowser).Readonly().
 		Link(dashboard.NewDashboardLinkBuilder("Tandem").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{"tandem"}).IncludeVars(true).KeepTime(true)).
 		WithVariable(dashboard.NewDatasourceVariableBuilder("datasource").Label("Prometheus").Type("prometheus")).
@@ -102,9 +106,5 @@ func list(title, about string, q query) *table.PanelBuilder {
 
 // where is the part of a selector that the variables make; more are matchers of its own.
 func where(more ...string) string {
-	s := `cluster=~"$cluster"`
-	for _, m := range more {
-		s += ", " + m
-	}
-	return fmt.Sprintf("{%s}", s)
+	return "{" + strings.Join(append([]string{`cluster=~"$cluster"`}, more...), ", ") + "}"
 }

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -79,7 +79,7 @@ func (c *Catalogue) selector(e *parser.VectorSelector) (labelSet, error) {
 		return nil, fmt.Errorf("no node tells of %q, and no recording rule makes it", e.Name)
 	}
 	for _, m := range e.LabelMatchers {
-		if m.Name != labels.MetricName && !have[m.Name] {
+		if m.Name != model.MetricNameLabel && !have[m.Name] {
 			return nil, fmt.Errorf("%s has no label %s, it has: %s", e.Name, m.Name, have)
 		}
 	}
