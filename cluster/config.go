@@ -74,6 +74,8 @@ type Config struct {
 	Initial []byte
 	// Build is the version of the program, told to the other nodes.
 	Build string
+	// Metrics is where Prometheus reads this node's metrics, told to the other nodes; empty: nowhere.
+	Metrics string
 
 	// Heartbeat is the interconnect's; 0 means its default.
 	Heartbeat time.Duration

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -32,6 +33,7 @@ type machine struct {
 type offer struct {
 	fsm.Entry
 	canary bool
+	since  time.Time // when this node had it
 }
 
 func newMachine(cluster, site string, offer func(offer), numbers func(numbersOffer), halted func(error)) *machine {
@@ -41,7 +43,7 @@ func newMachine(cluster, site string, offer func(offer), numbers func(numbersOff
 // effective returns what the site of this node is to run. The caller holds mu.
 func (m *machine) effective() (offer, bool) {
 	e, canary, ok := m.state.Effective(m.site)
-	return offer{e, canary}, ok
+	return offer{Entry: e, canary: canary}, ok
 }
 
 // Apply implements raft.FSM; the response is an fsm.Result.

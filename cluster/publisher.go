@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -51,6 +53,7 @@ type publisher struct {
 	vault   *vault
 	compile func([]byte, trunkgroup.Version) (*trunkgroup.Table, error) // nil, nil on a witness
 	tell    []func(*trunkgroup.Table)
+	applied func(time.Duration) // of each document of the cluster that came into force
 	alarms  *alarms
 	log     *slog.Logger
 
@@ -77,6 +80,7 @@ type publisher struct {
 	table   *trunkgroup.Table
 	source  string
 	at      time.Time // when it was published
+	sum     uint64    // of its text
 	changed chan struct{}
 	lower   uint64 // documents refused for a lower pair
 	foreign uint64 // documents refused for another cluster
@@ -89,7 +93,7 @@ func newPublisher(cfg *Config, v *vault, a *alarms) *publisher {
 	return &publisher{
 		cluster: cfg.Cluster, dir: cfg.DataDir, vault: v, compile: cfg.table, alarms: a, log: cfg.Logger,
 		source: SourceNone, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-		changed: make(chan struct{}), breaches: make(chan breach), disk: newNumberDisk(cfg.DataDir, cfg.Cluster, v),
+		applied: func(time.Duration) {}, changed: make(chan struct{}), breaches: make(chan breach), disk: newNumberDisk(cfg.DataDir, cfg.Cluster, v),
 	}
 }
 
@@ -128,6 +132,7 @@ func (p *publisher) start() {
 
 // offer takes a document; of several that wait only the newest is published.
 func (p *publisher) offer(o offer) {
+	o.since = time.Now()
 	p.mu.Lock()
 	if p.offered == nil || !p.offered.Version.Newer(o.Version) {
 		p.offered = &o
@@ -197,6 +202,7 @@ func (p *publisher) consider(o *offer, running trunkgroup.Version) {
 		table = p.join(table)
 		p.publish(table)
 		p.run(*e, table, SourceRaft)
+		p.applied(time.Since(o.since))
 	}
 }
 
@@ -239,10 +245,19 @@ func (p *publisher) save(e *fsm.Entry) {
 func (p *publisher) run(e fsm.Entry, table *trunkgroup.Table, source string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running, p.table, p.source, p.at = e, table, source, time.Now()
+	p.running, p.table, p.source, p.at, p.sum = e, table, source, time.Now(), textSum(e.Document)
 	close(p.changed)
 	p.changed = make(chan struct{})
 	p.log.Info("table is running", "version", e.Version.String(), "source", source)
+}
+
+// textSum makes a number of a document's text that a floating-point number holds whole.
+func textSum(document []byte) uint64 {
+	if len(document) == 0 {
+		return 0
+	}
+	sum := sha256.Sum256(document)
+	return binary.BigEndian.Uint64(sum[:8]) >> 12
 }
 
 func (p *publisher) publish(table *trunkgroup.Table) {

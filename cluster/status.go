@@ -54,6 +54,7 @@ type Status struct {
 	Running     trunkgroup.Version // version of the running table
 	Source      string             // SourceDisk, SourceRaft or SourceNone
 	PublishedAt time.Time
+	Sum         uint64 // made from the text of the running document; 0 for none
 	// Document is the version that the state machine has for this node's site; revision
 	// 0 before the first, and after a restart until there is a leader.
 	Document trunkgroup.Version
@@ -89,7 +90,7 @@ func (n *Node) Status() Status {
 	n.mu.Unlock()
 	p := n.publisher
 	p.mu.Lock()
-	s.Running, s.Source, s.PublishedAt = p.running.Version, p.source, p.at
+	s.Running, s.Source, s.PublishedAt, s.Sum = p.running.Version, p.source, p.at, p.sum
 	s.RefusedLower, s.RefusedForeign, s.FailedCompile, s.FailedSave = p.lower, p.foreign, p.failed, p.unsaved
 	p.mu.Unlock()
 	if _, ok := n.running(); ok {
@@ -136,6 +137,10 @@ func (n *Node) Ready() (bool, string) {
 	}
 	return true, ""
 }
+
+// OnApplied registers the function that is told how long each document of the cluster took
+// from when this node had it until it was in force. It is for before Start.
+func (n *Node) OnApplied(f func(time.Duration)) { n.publisher.applied = f }
 
 // Table returns the running table; nil before the first and on a witness.
 func (n *Node) Table() *trunkgroup.Table {

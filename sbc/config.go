@@ -100,6 +100,9 @@ type Traffic interface {
 	// Refused counts a message that the gate did not let in, by the code of
 	// the answer; 0 is silence.
 	Refused(t trunkgroup.Transport, code int)
+	// Transaction counts a transaction that had its final response after d; asked
+	// tells that the request was ours.
+	Transaction(asked bool, method string, d time.Duration)
 }
 
 // noTraffic counts nothing.
@@ -108,6 +111,7 @@ type noTraffic struct{}
 func (noTraffic) Request(bool, string, trunkgroup.Transport) {}
 func (noTraffic) Response(bool, string, int)                 {}
 func (noTraffic) Refused(trunkgroup.Transport, int)          {}
+func (noTraffic) Transaction(bool, string, time.Duration)    {}
 
 // Peer is another node of the cluster as the interconnect sees it.
 type Peer struct {

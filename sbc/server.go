@@ -281,6 +281,7 @@ func (s *Server) Stats() b2bua.Stats {
 		}
 		sum.Calls += st.Calls
 		sum.Transactions += st.Transactions
+		sum.Requests += st.Requests
 		sum.Dialogs += st.Dialogs
 		sum.Lingering += st.Lingering
 		sum.Open += st.Open

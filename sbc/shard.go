@@ -349,7 +349,13 @@ func (sh *shard) Tell(p *trunkgroup.RoutePolicy, e *policy.Event) {
 }
 
 // Count implements b2bua.Env.
-func (sh *shard) Count(e b2bua.Event) { sh.server.observer.Count(e) }
+func (sh *shard) Count(e b2bua.Event) {
+	if e.Kind == b2bua.EventTransaction { // as often as messages, and counted beside them
+		sh.traffic.Transaction(e.Result == "client", e.Method, e.Wait)
+		return
+	}
+	sh.server.observer.Count(e)
+}
 
 // Pinged implements b2bua.Env.
 func (sh *shard) Pinged(token uint64, r b2bua.PingResult) { sh.server.pings.done(token, r) }

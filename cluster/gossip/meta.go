@@ -35,6 +35,9 @@ type Meta struct {
 	// LastTerm and LastIndex are of the last entry in the node's log; 0 when
 	// it has none, or a version of the program that does not tell.
 	LastTerm, LastIndex uint64
+	// Metrics is where Prometheus reads the node's metrics, host:port; empty for nowhere,
+	// or a version of the program that does not tell.
+	Metrics string
 }
 
 // Append adds the encoded metadata to dst; it fails when the result is too large.
@@ -66,6 +69,12 @@ func (m Meta) Append(dst []byte) ([]byte, error) {
 	for _, v := range []uint64{m.Generation, m.Revision, m.LastTerm, m.LastIndex} {
 		dst = binary.AppendUvarint(dst, v)
 	}
+	// Of all fields this one can be missed: it does not keep a node with long names out.
+	metrics := m.Metrics
+	if len(metrics) > 255 || len(dst)-start+1+len(metrics) > MaxMeta {
+		metrics = ""
+	}
+	dst = append(append(dst, byte(len(metrics))), metrics...)
 	if n := len(dst) - start; n > MaxMeta {
 		return nil, fmt.Errorf("gossip: node metadata has %d octets, at most %d are possible", n, MaxMeta)
 	}
@@ -94,9 +103,12 @@ func ParseMeta(b []byte) (Meta, error) {
 	for _, v := range []*uint64{&m.Generation, &m.Revision, &m.LastTerm, &m.LastIndex} {
 		value, n := binary.Uvarint(rest)
 		if n <= 0 {
-			break // an older version ends here
+			return m, nil // an older version ends here
 		}
 		*v, rest = value, rest[n:]
+	}
+	if len(rest) > 0 && len(rest) > int(rest[0]) { // else an older version ends here
+		m.Metrics = string(rest[1 : 1+int(rest[0])])
 	}
 	return m, nil
 }

@@ -28,6 +28,7 @@ type App struct {
 	desk     *desk
 	keys     *keeper
 	door     *door // nil: the node admits nobody
+	targets  *targets
 	drainer  *drainer
 	limits   *limits       // nil on a witness
 	accounts *accounts     // nil on a witness
@@ -96,6 +97,8 @@ func (a *App) build(ctx context.Context, build string) error {
 	if a.door, err = newDoor(a); err != nil {
 		return errors.Join(err, node.Stop(ctx))
 	}
+	a.targets = newTargets(a)
+	a.onStop("targets of Prometheus", a.targets.stop)
 	a.onStop("cluster", node.Stop)
 	node.OnAlarm(a.alarm)
 	node.OnNumbers(a.auditNumbers)

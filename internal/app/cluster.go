@@ -62,7 +62,7 @@ func newCluster(ctx context.Context, cfg *config.Config, trust *trust, build str
 		DataDir:      cfg.DataDir,
 		ClockOffset:  cfg.ClockOffset,
 		Interconnect: endpoint(cfg.Interconnect), Gossip: endpoint(cfg.Cluster.Gossip), Raft: endpoint(cfg.Cluster.Raft),
-		Build: build, Logger: log,
+		Build: build, Metrics: metricsAddress(cfg), Logger: log,
 	}
 	trust.apply(&c, cfg.Cluster.TLS.Plain)
 	for _, v := range cfg.Cluster.Voters {

@@ -24,7 +24,7 @@ type desk struct {
 func newDesk(a *App, build string) (*desk, error) {
 	d := &desk{app: a}
 	backend := admin.Backend{Health: d, Nodes: d, Config: d, Drain: d, ConfigLog: d, Canaries: d, Vault: d, Rescue: d, Metrics: a.watch.meter.all.Handler()}
-	backend.Keys, backend.Audit = d, d
+	backend.Keys, backend.Audit, backend.Discovery = d, d, d
 	if a.server != nil {
 		backend.Members, backend.Calls, backend.Explain, backend.Knobs, backend.Limits, backend.Frauds = d, d, d, d, d, d
 		backend.Accounts, backend.MemberEdits, backend.Hashes, backend.Charging = d, d, d, d

@@ -26,6 +26,8 @@ type meter struct {
 	emergencies emergencies
 	// faults writes down what of decided routes is not carried out.
 	faults routeFaults
+	// handovers knows which groups' calls go to other sites.
+	handovers *handovers
 }
 
 func newMeter(a *App, build string) *meter {
@@ -33,7 +35,7 @@ func newMeter(a *App, build string) *meter {
 	if a.cfg.Witness {
 		role = "witness"
 	}
-	m := &meter{all: metrics.New(
+	m := &meter{handovers: newHandovers(a.cfg.Site), all: metrics.New(
 		metrics.Info{
 			Version: build, Go: runtime.Version(), Cluster: a.cfg.Cluster.ID, Site: a.cfg.Site, Node: a.cfg.Name, Role: role,
 		},
@@ -43,6 +45,7 @@ func newMeter(a *App, build string) *meter {
 	m.emergencies.count = m.all.Emergency
 	m.faults.log, m.faults.counted = a.log, m.all.RouteFault
 	m.handles.Store(m.all.ForTable(&trunkgroup.Table{}))
+	a.node.OnApplied(m.all.ConfigApplied)
 	return m
 }
 
@@ -50,7 +53,7 @@ func newMeter(a *App, build string) *meter {
 func sources(a *App) metrics.Sources {
 	s := metrics.Sources{
 		Node: func() metrics.Node {
-			n := metrics.Node{Ready: a.desk.ready() == "", Draining: a.drainer.draining()}
+			n := metrics.Node{Ready: a.desk.ready() == "", Draining: a.drainer.draining(), Started: a.started}
 			if a.watch.monitor != nil {
 				n.Isolated, n.EvidenceLost = a.watch.monitor.Isolated(), a.watch.monitor.EvidenceLost()
 			}
@@ -58,10 +61,18 @@ func sources(a *App) metrics.Sources {
 		},
 		Cluster: func() metrics.Cluster { return clusterState(a) },
 		Keys:    func() metrics.Keys { return keyMetrics(a) },
+		Sites:   func() []metrics.Site { return siteMetrics(a) },
+		Alarms:  func() []string { return alarmNames(a) },
 	}
 	if a.watch.monitor != nil {
 		s.Board = func() *verdict.Board { return a.watch.monitor.Board() }
 		s.Soft = a.watch.book.metrics
+		s.Handovers = func() []metrics.Handover { return a.watch.meter.handovers.list() }
+		s.MemberCalls = a.memberCalls
+		s.Transactions = func() metrics.Transactions {
+			st := a.server.Stats()
+			return metrics.Transactions{Client: st.Transactions - st.Requests, Server: st.Requests}
+		}
 		s.Doors = func() metrics.Doors { return a.doors.metrics() }
 		s.Connections = func() metrics.Connections { return connections(a.server.Transport()) }
 		s.Limits = func() []metrics.Limit { return a.limits.metrics() }
@@ -91,9 +102,9 @@ func clusterState(a *App) metrics.Cluster {
 	st := a.node.Status()
 	c := metrics.Cluster{
 		Nodes:     map[metrics.NodeState]int{{Site: st.Site, State: st.State}: 1},
-		RaftState: strings.ToLower(st.Raft.State), HasLeader: st.Raft.Leader != "", Term: st.Raft.Term,
+		RaftState: strings.ToLower(st.Raft.State), HasLeader: st.Raft.Leader != "", HasQuorum: st.Raft.Quorum, Stale: st.StaleFor, Term: st.Raft.Term,
 		Commit: st.Raft.Commit, Applied: st.Raft.Applied, Epoch: st.Raft.Epoch.Number, OtherEpochs: st.Raft.Refused,
-		Version: st.Running, VersionSince: st.PublishedAt,
+		Version: st.Running, VersionSince: st.PublishedAt, Sum: st.Sum,
 		UnknownFrames: st.Interconnect.Unknown, DroppedFrames: st.Interconnect.DroppedFull,
 	}
 	if k, ok := a.node.Canary(); ok {
@@ -111,7 +122,7 @@ func clusterState(a *App) metrics.Cluster {
 			state = cluster.StateStarting
 		}
 		c.Nodes[metrics.NodeState{Site: p.Site, State: state}]++
-		c.Peers = append(c.Peers, metrics.Peer{Name: p.Name, Site: p.Site, Up: p.Up, RTT: p.RTT})
+		c.Peers = append(c.Peers, metrics.Peer{Name: p.Name, Site: p.Site, Up: p.Up, RTT: p.RTT, Since: p.Since, Offset: p.ClockOffset})
 	}
 	return c
 }
@@ -142,6 +153,11 @@ func (t traffic) Response(out bool, method string, code int) {
 	}
 }
 
+// Transaction implements sbc.Traffic.
+func (t traffic) Transaction(asked bool, method string, d time.Duration) {
+	t.counters.Transaction(asked, method, d)
+}
+
 // Refused implements sbc.Traffic.
 func (t traffic) Refused(proto trunkgroup.Transport, code int) { t.counters.ParseError(proto, code) }
 
@@ -164,6 +180,9 @@ func (m *meter) count(e *b2bua.Event) {
 		h.Group(e.Group).Ended(d, r, seconds(e.Value))
 	case b2bua.EventPDD:
 		h.Group(e.Group).PDD(d, seconds(e.Value))
+		if e.Result != "" {
+			m.all.FailoverDelay(e.Result, e.To, e.Wait)
+		}
 	case b2bua.EventAttempt:
 		if e.Member == nil {
 			return // the next hop of a route has no name to be counted under
@@ -171,8 +190,13 @@ func (m *meter) count(e *b2bua.Event) {
 		m := h.Member(e.Member)
 		m.Attempt(attemptClass(e))
 		m.Fault(attemptFault(e))
+		if e.Final {
+			h.Group(e.Member.Group).Answer(e.Code)
+		}
 	case b2bua.EventHandoff:
 		m.all.Handoff(metrics.Handoff{From: e.From, To: e.To, Direction: d, Reason: e.Reason, Result: e.Result})
+	case b2bua.EventFailover:
+		m.failover(e, d)
 	case b2bua.EventReject:
 		m.all.Reject(e.Reason)
 	case b2bua.EventAuthFailure:

@@ -43,12 +43,14 @@ func newCallSessions(a *App) *callSessions {
 	return c
 }
 
-// Enter implements b2bua.Sessions.
+// Enter implements b2bua.Sessions. Calls that nobody goes by are counted for the metrics alone.
 func (c *callSessions) Enter(m *trunkgroup.Member, b *trunkgroup.Binding) b2bua.Seat {
 	if s := c.Table.Enter(m, b); s != nil {
 		return s
 	}
-	return nil
+	seat := c.app.watch.meter.handles.Load().Member(m)
+	seat.Enter()
+	return seat
 }
 
 func (c *callSessions) start() {

@@ -38,6 +38,7 @@ type Backend struct {
 	Audit         Auditor
 	Keys          Keys
 	Explain       Explainer
+	Discovery     Discovery
 	Tests         Tester
 	Metrics       http.Handler // GET /metrics
 }

@@ -53,6 +53,7 @@ func (s *Server) register(mux *http.ServeMux) {
 		huma.Register(api, apply, s.applyConfig)
 	}
 	s.registerConfig(api)
+	s.registerDiscovery(api)
 	s.registerLimits(api, mux)
 	s.registerRegistrations(api, mux)
 	s.registerAccounts(api, mux)

@@ -23,7 +23,7 @@ type Settings struct {
 	Network, Address string
 	// Token must be presented by clients, except for /livez, /readyz and /metrics. Without one a TCP address must be of loopback.
 	Token string
-	// Probes is a further address that answers /livez, /readyz and /metrics only; the zero value for none.
+	// Probes is a further address that answers /livez, /readyz, /metrics and service discovery only; the zero value for none.
 	Probes netip.AddrPort
 	// Mode is the file mode of a unix socket. Default 0660.
 	Mode fs.FileMode
@@ -75,6 +75,7 @@ func New(cfg Settings) (*Server, error) {
 		}
 		mux := http.NewServeMux()
 		s.probes(mux)
+		s.discovery(mux)
 		s.add(l, mux)
 	}
 	return s, nil

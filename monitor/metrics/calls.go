@@ -18,6 +18,9 @@ type Group struct {
 	pdd    [directions]prometheus.Observer
 	setup  [directions]prometheus.Observer
 	talk   [directions]prometheus.Observer
+
+	answers answers
+	places  *finalPlaces
 }
 
 // Started counts a call that begins.
@@ -46,7 +49,17 @@ type Member struct {
 	labels   [3]string // group, member, site
 	attempts [classes]atomic.Uint64
 	faults   [faults]atomic.Uint64
+	calls    atomic.Int64
 }
+
+// Enter counts a call that goes to the member, until Leave.
+func (m *Member) Enter() { m.calls.Add(1) }
+
+// Leave takes a call of Enter back.
+func (m *Member) Leave() { m.calls.Add(-1) }
+
+// Calls is how many calls are with it by Enter.
+func (m *Member) Calls() int64 { return m.calls.Load() }
 
 // Attempt counts one attempt that is over.
 func (m *Member) Attempt(c Class) { m.attempts[c].Add(1) }
@@ -103,6 +116,7 @@ const maxHistograms = 1000
 type calls struct {
 	pdd, setup, talk *prometheus.HistogramVec
 	unknown          *Group
+	places           *finalPlaces
 
 	mu      sync.Mutex
 	groups  map[string]*Group
@@ -129,6 +143,7 @@ func newCalls(r prometheus.Registerer) *calls {
 		setup: histogram("call_setup_seconds", "INVITE to the 2xx that the caller got.", .1, .25, .5, 1, 2, 5, 10, 15, 20, 30, 45, 60, 120),
 		talk: histogram("call_duration_seconds", "2xx to the end of answered calls.",
 			1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400),
+		places:  newFinalPlaces(),
 		groups:  make(map[string]*Group),
 		members: make(map[[3]string]*Member),
 	}
@@ -142,7 +157,7 @@ func (c *calls) group(name string) *Group {
 	defer c.mu.Unlock()
 	g := c.groups[name]
 	if g == nil {
-		g = &Group{name: name}
+		g = &Group{name: name, places: c.places}
 		label := name
 		if len(c.groups) >= maxHistograms {
 			label = "other"
@@ -178,6 +193,7 @@ func (c *calls) Describe(ch chan<- *prometheus.Desc) {
 	ch <- descCalls
 	ch <- descAttempts
 	ch <- descFaults
+	ch <- descAnswers
 }
 
 // Collect implements prometheus.Collector. Attempts show the classes that happened only: most members never see most of them.
@@ -185,6 +201,7 @@ func (c *calls) Collect(ch chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, g := range c.groups {
+		g.collectAnswers(ch)
 		for d := range directions {
 			ch <- prometheus.MustNewConstMetric(descActive, prometheus.GaugeValue, float64(g.active[d].Load()), d.String(), name)
 			for r := range results {

@@ -22,9 +22,11 @@ type Info struct {
 
 // Metrics holds all counters of a node. Its methods may be called from any goroutine.
 type Metrics struct {
-	registry *prometheus.Registry
-	calls    *calls
-	rare     *rare
+	registry  *prometheus.Registry
+	calls     *calls
+	rare      *rare
+	failovers *failovers
+	applies   prometheus.Histogram
 
 	mu  sync.Mutex
 	sip []*SIP
@@ -35,6 +37,8 @@ func New(info Info, sources Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.calls = newCalls(m.registry)
 	m.rare = newRare(m.registry)
+	m.failovers = newFailovers(m.registry)
+	m.applies = newApplies(m.registry)
 	m.registry.MustRegister(
 		constant("build_info", "What was built; always 1.", prometheus.Labels{"version": info.Version, "revision": info.Revision, "goversion": info.Go}),
 		constant("node_info", "Who this node is; always 1.",
@@ -42,6 +46,7 @@ func New(info Info, sources Sources) *Metrics {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&sipCollector{m},
+		&transactionCollector{m},
 		&sourceCollector{sources},
 	)
 	return m

@@ -46,7 +46,16 @@ func busy(t testing.TB) *Metrics {
 	store := verdict.NewStore()
 	store.Put(start, verdict.Record{Key: verdict.Key{Member: "carrier-a/gw-dallas"}, Node: "dal-1", State: trunkgroup.Active, Kind: trunkgroup.Reply, Code: 405, Changes: 3})
 	m := New(Info{Version: "1.0.0", Revision: "abc", Go: "go1.26", Cluster: "test", Site: "dallas", Node: "dal-1", Role: "node"}, Sources{
-		Node: func() Node { return Node{Ready: true} },
+		Node: func() Node { return Node{Ready: true, Started: start} },
+		Sites: func() []Site {
+			return []Site{{Name: "ashburn", Up: true, Since: start, RTT: 35 * time.Millisecond}, {Name: "chicago"}}
+		},
+		Handovers: func() []Handover {
+			return []Handover{{Group: "acme-in", Peer: "ashburn", Active: true, Since: start, Total: 90 * time.Second}, {Group: "beta-in", Peer: "ashburn"}}
+		},
+		Transactions: func() Transactions { return Transactions{Client: 3, Server: 2} },
+		Alarms:       func() []string { return []string{"config_compile"} },
+		MemberCalls:  func(*trunkgroup.Member) (int, int) { return 4, 30 },
 		Board: func() *verdict.Board {
 			return verdict.Build(verdict.Input{
 				Now: start, Table: table, Store: store, Knobs: verdict.NewKnobs(), Nodes: []verdict.Node{{Name: "dal-1", Site: "dallas"}},
@@ -54,8 +63,8 @@ func busy(t testing.TB) *Metrics {
 		},
 		Cluster: func() Cluster {
 			return Cluster{
-				Nodes: map[NodeState]int{{"dallas", "ready"}: 2, {"ashburn", "lost"}: 1}, Peers: []Peer{{"ash-1", "ashburn", true, 35 * time.Millisecond}},
-				RaftState: "follower", HasLeader: true, Term: 4, Commit: 9, Applied: 9, LastContact: time.Second, Version: table.Version(), VersionSince: start, Canary: "ashburn",
+				Nodes: map[NodeState]int{{"dallas", "ready"}: 2, {"ashburn", "lost"}: 1}, Peers: []Peer{{Name: "ash-1", Site: "ashburn", Up: true, RTT: 35 * time.Millisecond, Since: start, Offset: -20 * time.Millisecond}},
+				RaftState: "follower", HasLeader: true, HasQuorum: true, Stale: 2 * time.Second, Sum: 77, Term: 4, Commit: 9, Applied: 9, LastContact: time.Second, Version: table.Version(), VersionSince: start, Canary: "ashburn",
 			}
 		},
 		CDR: map[string]func() cdrlog.Stats{"file": func() cdrlog.Stats { return cdrlog.Stats{Written: 5, Refused: 1, Backlog: 2, Failing: true} }},
@@ -74,16 +83,25 @@ func busy(t testing.TB) *Metrics {
 	h.Group(nil).Ended(Inbound, NoRoute, 0)
 	h.Member(table.Member("carrier-a/gw-dallas")).Attempt(Class5xx)
 	h.Member(table.Member("carrier-a/gw-ashburn")).Attempt(NotDialed)
+	h.Group(table.Group("carrier-a")).Answer(503)
+	h.Group(table.Group("carrier-a")).Answer(599) // no RFC knows it
+	h.Member(table.Member("carrier-a/gw-dallas")).Enter()
+	m.Failover(Failover{Scope: "group", Direction: Outbound, From: "carrier-a", To: "carrier-b", FromSite: "dallas", ToSite: "dallas", Reason: "no_response"})
+	m.Failover(Failover{Scope: "member", Direction: Outbound, FromSite: "dallas", ToSite: "dallas", Reason: "capacity"})
+	m.FailoverDelay("group", "dallas", 4*time.Second)
+	m.ConfigApplied(20 * time.Millisecond)
 	m.Handoff(Handoff{"dallas", "ashburn", Outbound, "no_response", "accepted"})
 	m.Reject("no_route")
 	m.AuthFailure("digest")
 	m.HandoffHeaderStripped()
 	m.LoopPrevented()
 	m.ConfigRefused()
-	m.Gauge("sip_transactions", "Transactions in memory.", map[string]string{"kind": "client"}, func() float64 { return 3 })
+	m.Gauge("things", "Things in memory.", map[string]string{"kind": "client"}, func() float64 { return 3 })
 	for range 2 {
 		s := m.NewSIP()
 		s.Request(In, "INVITE", trunkgroup.UDP)
+		s.Transaction(true, "INVITE", 40*time.Millisecond)
+		s.Transaction(false, "BYE", time.Hour)
 		s.Request(In, "FOO", trunkgroup.TLS)
 		s.Response(Out, "INVITE", 503)
 		s.Response(Out, "INVITE", 5)
@@ -157,6 +175,7 @@ func TestPage(t *testing.T) {
 		`tandem_sip_parse_errors_total{code="400",transport="tcp"} 2`,
 		`tandem_sip_parse_errors_total{code="none",transport="udp"} 2`,
 		`tandem_sip_transactions{kind="client"} 3`,
+		`tandem_things{kind="client"} 3`,
 		`tandem_cluster_nodes{site="dallas",state="ready"} 2`,
 		`tandem_interconnect_peer_up{peer="ash-1",site="ashburn"} 1`,
 		`tandem_interconnect_rtt_seconds{peer="ash-1",site="ashburn"} 0.035`,

@@ -80,6 +80,7 @@ type SIP struct {
 	responses       [ways][len(methodNames)][codes]atomic.Uint64
 	retransmissions [ways][len(methodNames)]atomic.Uint64
 	parseErrors     [transports][codes + 1]atomic.Uint64 // the last one: no answer
+	durations       [sides][len(methodNames)]durations
 }
 
 // NewSIP returns the counters of another shard.

@@ -35,6 +35,13 @@ type Sources struct {
 	Soft          func() Soft
 	Doors         func() Doors
 	Connections   func() Connections
+	Sites         func() []Site
+	Handovers     func() []Handover
+	Transactions  func() Transactions
+	Alarms        func() []string // those that are active, by name
+	// MemberCalls tells how many calls of this node are with a member, and how many the cluster
+	// may have there; 0 for no limit.
+	MemberCalls func(*trunkgroup.Member) (calls, capacity int)
 }
 
 // Node is the state of this node.
@@ -42,6 +49,7 @@ type Node struct {
 	Ready    bool
 	Draining bool
 	Isolated bool // DEC-12
+	Started  time.Time
 	// EvidenceLost counts what calls saw of members and nobody could take.
 	EvidenceLost uint64
 }
@@ -52,6 +60,8 @@ type Cluster struct {
 	Peers        []Peer
 	RaftState    string // follower, candidate, leader, shutdown; empty for none
 	HasLeader    bool
+	HasQuorum    bool
+	Stale        time.Duration // without quorum
 	Term         uint64
 	Commit       uint64
 	Applied      uint64
@@ -60,6 +70,7 @@ type Cluster struct {
 	OtherEpochs  uint64        // messages of the consensus that were refused for another epoch
 	Version      trunkgroup.Version
 	VersionSince time.Time
+	Sum          uint64 // made from the text in force; 0 for none
 	Canary       string // site where a canary is tried; empty for none
 	// UnknownFrames came from nodes of a later version; DroppedFrames found a
 	// full queue.
@@ -74,6 +85,8 @@ type Peer struct {
 	Name, Site string
 	Up         bool
 	RTT        time.Duration
+	Since      time.Time     // since when it is up, or away
+	Offset     time.Duration // of its clock
 }
 
 var (
@@ -131,14 +144,29 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 		p.flag(descDraining, n.Draining)
 		p.flag(descIsolated, n.Isolated)
 		p.counter(descEvidenceLost, n.EvidenceLost)
+		p.instant(descStarted, n.Started)
 	}
 	if c.s.Board != nil {
 		if b := c.s.Board(); b != nil {
-			p.board(b)
+			p.board(b, c.s.MemberCalls)
 		}
 	}
 	if c.s.Cluster != nil {
 		p.cluster(c.s.Cluster())
+	}
+	if c.s.Sites != nil {
+		p.sites(c.s.Sites())
+	}
+	if c.s.Handovers != nil {
+		p.handovers(c.s.Handovers())
+	}
+	if c.s.Transactions != nil {
+		p.transactions(c.s.Transactions())
+	}
+	if c.s.Alarms != nil {
+		for _, name := range c.s.Alarms() {
+			p.flag(descAlarm, true, name)
+		}
 	}
 	if c.s.Limits != nil {
 		p.limits(c.s.Limits())
@@ -214,6 +242,18 @@ func (p page) counter(d *prometheus.Desc, v uint64, labels ...string) {
 	p.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 }
 
+// instant shows when something was, as Unix time; nothing for the zero time.
+func (p page) instant(d *prometheus.Desc, t time.Time, labels ...string) {
+	if !t.IsZero() {
+		p.gauge(d, float64(t.UnixMilli())/1000, labels...)
+	}
+}
+
+// seconds counts time.
+func (p page) seconds(d *prometheus.Desc, v time.Duration, labels ...string) {
+	p.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v.Seconds(), labels...)
+}
+
 func (p page) flag(d *prometheus.Desc, v bool, labels ...string) {
 	n := 0.0
 	if v {
@@ -223,7 +263,7 @@ func (p page) flag(d *prometheus.Desc, v bool, labels ...string) {
 }
 
 // board shows members. Every state of every group and site has a series, so that an alert on "none active" sees a zero and not a gap.
-func (p page) board(b *verdict.Board) {
+func (p page) board(b *verdict.Board, calls func(*trunkgroup.Member) (int, int)) {
 	type slot struct {
 		group, site string
 		state       trunkgroup.State
@@ -250,6 +290,7 @@ func (p page) board(b *verdict.Board) {
 			p.counter(descTransitions, changes, group, site, s.Member.ID)
 		}
 		p.latency(s)
+		p.carried(s, calls)
 	}
 	for s, n := range count {
 		p.gauge(descMembers, float64(n), s.group, s.site, s.state.String())
@@ -270,12 +311,16 @@ func (p page) cluster(c Cluster) {
 	for _, peer := range c.Peers {
 		p.flag(descPeerUp, peer.Up, peer.Name, peer.Site)
 		p.gauge(descPeerRTT, peer.RTT.Seconds(), peer.Name, peer.Site)
+		p.instant(descPeerSince, peer.Since, peer.Name, peer.Site)
+		p.gauge(descOffset, peer.Offset.Seconds(), peer.Name, peer.Site)
 	}
 	if c.RaftState != "" {
 		for _, state := range []string{"follower", "candidate", "leader", "shutdown"} {
 			p.flag(descRaftState, c.RaftState == state, state)
 		}
 		p.flag(descRaftLeader, c.HasLeader)
+		p.flag(descQuorum, c.HasQuorum)
+		p.gauge(descStale, c.Stale.Seconds())
 		p.counter(descUnknown, c.UnknownFrames)
 		p.counter(descFull, c.DroppedFrames)
 		p.gauge(descRaftTerm, float64(c.Term))
@@ -290,9 +335,10 @@ func (p page) cluster(c Cluster) {
 	if c.Canary != "" {
 		p.flag(descCanary, true, c.Canary)
 	}
-	if !c.VersionSince.IsZero() {
-		p.gauge(descConfigSince, float64(c.VersionSince.UnixMilli())/1000)
+	if c.Sum != 0 {
+		p.gauge(descSum, float64(c.Sum))
 	}
+	p.instant(descConfigSince, c.VersionSince)
 }
 
 func (p page) cdr(sink string, s cdrlog.Stats) {

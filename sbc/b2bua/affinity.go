@@ -153,7 +153,7 @@ func (c *Call) settleAffinity(t *try) {
 
 // enter takes a seat at the attempt's far end.
 func (t *try) enter() {
-	if sessions := t.call.s.cfg.Sessions; sessions != nil && t.seat == nil && t.cand.Member.Group.CountsSessions() {
+	if sessions := t.call.s.cfg.Sessions; sessions != nil && t.seat == nil && t.cand.Member.Index >= 0 {
 		t.seat = sessions.Enter(t.cand.Member, t.cand.Binding)
 	}
 }

@@ -33,6 +33,7 @@ type try struct {
 func (c *Call) dial(attempt, target int) {
 	t := &try{call: c, index: attempt, cand: c.cands[target], node: -1}
 	c.tries = append(c.tries, t)
+	c.failOver(attempt, &t.cand)
 	if attempt > 0 && c.lc != nil {
 		c.s.env.Count(Event{Kind: EventRouteAdvance, Call: c.id, Carrier: t.cand.Route.CarrierID})
 	}

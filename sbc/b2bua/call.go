@@ -95,6 +95,7 @@ type Call struct {
 	// peerFirst: that far end takes the calls of the peer site.
 	peerFirst bool
 	tries     []*try
+	failover  failover
 	event     *sip.Message // the response being worked on
 	todo      []hunt.Action
 	busy      bool

@@ -169,6 +169,7 @@ func (c *Call) finalFailure(code int, reason string, from *sip.Message) {
 func (c *Call) closeInvite(b []byte, failure bool) {
 	in, s := c.in, c.s
 	delete(s.server, in.key)
+	s.answerDone(in)
 	if !failure {
 		b = nil
 		if c.token.yes && c.times.progress.IsZero() {

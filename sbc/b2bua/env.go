@@ -135,18 +135,27 @@ const (
 	// such a call goes on to another far end.
 	EventRouteFailed
 	EventRouteAdvance
+	// EventFailover: a call goes on to somebody else. Result is the scope: ScopeMember, ScopeGroup
+	// or ScopeSite; Group is left for Next, in the sites From and To.
+	EventFailover
+	// EventTransaction: a transaction has had its final response after Wait. Result tells whether
+	// the request was ours: "client", else "server".
+	EventTransaction
 )
 
 // Event is one countable thing. Only the fields that its kind needs are set.
 type Event struct {
 	Kind  EventKind
 	Group *trunkgroup.Group
+	// Next is the group that a call goes on to, for EventFailover.
+	Next *trunkgroup.Group
 	// Member that an attempt went to, or that answered a call which has ended; nil
 	// where it is of another site.
 	Member *trunkgroup.Member
 	// Direction of the call is "inbound" or "outbound".
 	Direction string
-	// From and To are sites, for EventHandoff; To is a node, for EventPassed.
+	// From and To are sites, for EventHandoff and EventFailover; To is a node, for EventPassed.
+	// Of an EventPDD after a failover Result is its scope, To the site, and Wait the time until then.
 	From, To string
 	// Result and Reason are label values: words of ours, never text of a
 	// message.
@@ -155,7 +164,7 @@ type Event struct {
 	Call string
 	// Detail is what others wrote: it may be logged, quoted, and is never a label.
 	Detail string
-	// Method is the request's, for EventRetransmission.
+	// Method is the request's, for EventRetransmission and EventTransaction.
 	Method string
 	// Plan and Carrier are those of the attempt's, or the call's, route, where somebody
 	// else has decided; Called is the number in E.164. Of an attempt Rang tells whether it

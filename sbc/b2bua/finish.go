@@ -242,10 +242,14 @@ func (c *Call) remove() {
 }
 
 func (c *Call) countPDD() {
-	c.s.env.Count(Event{
+	e := Event{
 		Kind: EventPDD, Group: c.customer, Direction: c.dir.String(),
 		Value: c.s.now.Sub(c.times.start).Seconds(),
-	})
+	}
+	if c.failover.scope != "" {
+		e.Result, e.To, e.Wait = c.failover.scope, c.failover.to, c.failover.after
+	}
+	c.s.env.Count(e)
 }
 
 func firstOf(a, b time.Time) time.Time {

@@ -35,6 +35,7 @@ type handing struct {
 	winner  *try
 	refusal *try
 	reason  string
+	begun   int // number of attempts before it
 }
 
 // handOff asks the peer site to take the call (DEC-04 to DEC-07).
@@ -42,7 +43,7 @@ func (c *Call) handOff(budget time.Duration) {
 	s := c.s
 	table, _ := s.env.Routing()
 	sites := table.PeerSites(s.cfg.Site)
-	h := &handing{call: c, nodes: geo.Nodes(s.env.Peers(), sites), reason: c.handoffReason()}
+	h := &handing{call: c, nodes: geo.Nodes(s.env.Peers(), sites), reason: c.handoffReason(), begun: len(c.seq.Attempts())}
 	if len(sites) > 0 {
 		h.site = sites[0]
 	}
@@ -53,19 +54,10 @@ func (c *Call) handOff(budget time.Duration) {
 
 // handoffReason says in one word why the call leaves this site.
 func (c *Call) handoffReason() string {
-	reason := "no_active_member"
-	if c.peerFirst {
-		reason = "affinity"
+	if c.peerFirst && len(c.tries) == 0 {
+		return reasonAffinity
 	}
-	for _, a := range c.seq.Attempts() {
-		switch {
-		case a.Final:
-			return "reroute_cause"
-		case a.Dialed:
-			reason = "no_response"
-		}
-	}
-	return reason
+	return c.leavingReason(c.seq.Attempts(), 0)
 }
 
 // do carries out the machine's actions.
@@ -137,6 +129,9 @@ func (h *handing) ask(node int) {
 	peer := h.nodes[node]
 	hop := transport.Target{Transport: trunkgroup.Interconnect, Node: peer.Name}
 	t := &try{call: c, index: handoffAttempt, node: node}
+	if len(h.tries) == 0 {
+		c.failOverSite(h.reason, s.cfg.Site, peer.Site)
+	}
 	h.tries = append(h.tries, t)
 	o := c.legOutline(hop, c.callerLines(hop))
 	o.uri = string(c.msg.RequestURI())

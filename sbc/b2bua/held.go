@@ -31,7 +31,7 @@ type heldBye struct {
 }
 
 func (s *Shard) holdBye(p *Packet, key uint64) {
-	in := &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source}
+	in := &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source, began: s.now}
 	s.server[key] = in
 	h := &heldBye{s: s, in: in, p: *p, next: s.now.Add(byeRetry), until: s.now.Add(byeHold)}
 	s.alarms.set(h)
@@ -93,7 +93,7 @@ func (s *Shard) hold482(p *Packet, key, open uint64, wait time.Duration) {
 	}
 	h := &heldInvite{
 		s: s, p: *p, open: open, at: s.now.Add(wait),
-		in: &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source},
+		in: &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source, began: s.now},
 	}
 	s.server[key], s.held[open] = h.in, h
 	s.alarms.set(h)

@@ -200,7 +200,7 @@ func (s *Shard) newCall(p *Packet, key uint64, who caller) *Call {
 		c.proto = who.proto
 	}
 	s.hot = c
-	c.in = &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, call: c}
+	c.in = &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, call: c, began: s.now}
 	c.times.start = s.now
 	c.tag = s.mint()
 	c.a = &leg{

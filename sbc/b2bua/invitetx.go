@@ -221,6 +221,7 @@ func (tx *inviteTx) takeFailure(m *sip.Message) {
 	}
 	owner := tx.owner
 	tx.finalSeen, tx.owner, tx.bytes, tx.cancelBytes = true, nil, nil, nil
+	s.requestDone(sip.INVITE, tx.started)
 	if tx.authorize(owner, m) {
 		return // the next INVITE has what this one uses
 	}

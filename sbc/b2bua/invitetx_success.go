@@ -27,6 +27,7 @@ func (tx *inviteTx) takeSuccess(m *sip.Message) {
 	}
 	if !tx.finalSeen {
 		tx.bytes, tx.finalSeen, tx.giveUp = nil, true, time.Time{}
+		tx.s.requestDone(sip.INVITE, tx.started)
 	}
 	switch {
 	case tx.won && tx.winner == tag:

@@ -26,6 +26,7 @@ type outgoing struct {
 	token  uint64
 	method string
 	fsm    transaction.Client
+	began  time.Time
 	bytes  []byte
 	to     transport.Target
 	leg    *leg // the dialog, when the request is inside one
@@ -38,7 +39,7 @@ type outgoing struct {
 
 // send starts a non-INVITE client transaction. taker may be nil.
 func (s *Shard) send(o *outline, taker taker) *outgoing {
-	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, leg: o.leg, taker: taker, bytes: s.appendRequest(o)}
+	tx := &outgoing{s: s, token: o.token, method: o.method, to: o.hop, leg: o.leg, taker: taker, began: s.now, bytes: s.appendRequest(o)}
 	if o.leg != nil && o.leg.login != nil {
 		kept := *o
 		tx.sent = &kept
@@ -116,6 +117,9 @@ func (o *outgoing) gone(err error) { o.finish(nil, err) }
 // finds nothing and is dropped, as RFC 3261 asks of timer K.
 func (o *outgoing) finish(m *sip.Message, err error) {
 	o.s.forget(o.token, o)
+	if m != nil {
+		o.s.requestDone(o.method, o.began)
+	}
 	if o.taker != nil {
 		o.taker.replied(o, m, err)
 	}

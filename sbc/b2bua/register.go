@@ -108,7 +108,7 @@ func (s *Shard) ask(p *Packet, key uint64, r *registrar.Request) {
 		s.noteRegister("busy")
 		return
 	}
-	reg.in = &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source}
+	reg.in = &incoming{key: key, msg: p.Message, reply: replyTo(p), source: p.Source, began: s.now}
 	s.server[key], s.registers[reg.ref] = reg.in, reg
 	s.alarms.set(reg)
 }
@@ -125,6 +125,7 @@ func (s *Shard) Registered(now time.Time, ref uint64, a Registered) {
 // end answers a REGISTER that waited.
 func (r *registering) end(a Registered) {
 	r.drop()
+	r.s.answerDone(r.in)
 	r.s.answer(&r.packet, r.in.key, a)
 }
 

@@ -14,7 +14,7 @@ const retryLater = "Retry-After: 1\r\n"
 // relay passes a request inside the dialog to the other side.
 func (c *Call) relay(l *leg, p *Packet, key uint64) {
 	m, s := p.Message, c.s
-	in := &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source}
+	in := &incoming{key: key, msg: m, reply: replyTo(p), source: p.Source, began: s.now}
 	if p.Relay != "" && p.Relay == l.base.ViaNode {
 		in.reply.ViaSocket = sameSocket(l.base.ViaSocket, p)
 	}
@@ -77,6 +77,7 @@ func (c *Call) answerInside(l *leg, in *incoming, code int, from *sip.Message, e
 		in.last = b
 	} else {
 		delete(s.server, in.key)
+		s.answerDone(in)
 		invite := in.msg.Method() == sip.INVITE
 		keep := b
 		if invite && code < 300 {

@@ -3,6 +3,7 @@ package b2bua
 import (
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/tandem-sbc/tandem/sbc/sip"
 	"github.com/tandem-sbc/tandem/sbc/transport"
@@ -18,6 +19,7 @@ type incoming struct {
 	source netip.AddrPort
 	last   []byte // the last provisional, repeated on a repeated request
 	call   *Call  // the call that it began, or nil
+	began  time.Time
 }
 
 const (

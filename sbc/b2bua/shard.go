@@ -214,8 +214,9 @@ type Stats struct {
 	// Calls that are neither ended nor ending.
 	Calls int
 	// Transactions of both kinds without their final response, and client
-	// transactions that still wait for repetitions.
-	Transactions int
+	// transactions that still wait for repetitions. Requests are those of others
+	// among them.
+	Transactions, Requests int
 	// Dialogs that exist.
 	Dialogs int
 	// Lingering finished transactions.
@@ -229,7 +230,7 @@ type Stats struct {
 // Stats returns the shard's numbers.
 func (s *Shard) Stats() Stats {
 	return Stats{
-		Calls: len(s.calls), Transactions: len(s.server) + len(s.client),
+		Calls: len(s.calls), Transactions: len(s.server) + len(s.client), Requests: len(s.server),
 		Dialogs: len(s.dialogs), Lingering: s.linger.Len(), Open: len(s.open),
 		Passed: s.passing,
 	}

@@ -146,6 +146,20 @@ func (t *Table) Sessions(m *trunkgroup.Member, b *trunkgroup.Binding) int {
 	return int(max(s.own.Load(), 0) + max(s.others.Load(), 0))
 }
 
+// Own returns the calls of this node that are with a member, at all of its bindings;
+// 0 when its group does not count.
+func (t *Table) Own(m *trunkgroup.Member) int {
+	p := t.at(m)
+	if p == nil {
+		return 0
+	}
+	n := max(p.member.own.Load(), 0)
+	for _, s := range *p.bindings.Load() {
+		n += max(s.own.Load(), 0)
+	}
+	return int(n)
+}
+
 // Enter counts one call at a far end until Leave of what it returns; that is nil
 // where nobody goes by it.
 func (t *Table) Enter(m *trunkgroup.Member, b *trunkgroup.Binding) *Seat {
