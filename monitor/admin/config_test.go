@@ -68,6 +68,7 @@ func (o *operator) Rejoin(_ context.Context, r RejoinOrder) (Rejoined, error) {
 	o.note("rejoin %s", r.Confirm)
 	return Rejoined{}, o.err
 }
+
 func (o *operator) Remove(_ context.Context, r RemoveOrder) (Gone, error) {
 	o.note("remove %s %v", r.Node, r.Few)
 	return Gone{}, o.err
