@@ -1,0 +1,4 @@
+package provider
+
+// Hashes is for tests.
+var Hashes = hashes
