@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform clean
+.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
 .PHONY: runbooks watching dashboards
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
@@ -107,6 +107,12 @@ ocs: $(OCS) ## CGRateS, the charging system of the end-to-end tests, at the vers
 
 packages: ## the packages of Debian and npm that the end-to-end tests use, installed when missing
 	@tools/install-packages
+
+provider: ## bin/terraform-provider-tandem, the Terraform provider
+	CGO_ENABLED=0 go build -C terraform/provider -trimpath -ldflags '-X main.version=$(VERSION)' -o ../../bin/terraform-provider-tandem .
+
+provider-test: ## the Terraform provider against a real cluster of two sites, whose leader dies in the middle of an apply
+	@$(STAGE) provider 4 tools/terraform-provider-test
 
 $(TESTSUM): tools/testsum/main.go
 	@go build -C tools -o ../$@ ./testsum
