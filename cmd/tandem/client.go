@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/tandem-sbc/tandem/internal/contexts"
 	"github.com/tandem-sbc/tandem/monitor/admin"
 	"github.com/tandem-sbc/tandem/trunkgroup"
 )
@@ -30,12 +31,14 @@ const (
 // clientFlags say which node's admin API to ask.
 type clientFlags struct {
 	address   string
+	context   string
 	tokenFile string
 	timeout   time.Duration
 }
 
 func (f *clientFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.address, "address", "", "admin address of a node, unix:/path or 127.0.0.1:port (TANDEM_ADDR; default "+defaultAddress+")")
+	flags.StringVar(&f.address, "address", "", "admin address of a node: unix:/path, 127.0.0.1:port or https://host:port (TANDEM_ADDR; default "+defaultAddress+")")
+	flags.StringVar(&f.context, "context", "", "a node of the contexts file (TANDEM_CONTEXT; tandem context list)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds the admin token (or the token itself in TANDEM_TOKEN)")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest wait for an answer of the node")
 }
@@ -48,34 +51,33 @@ type api struct {
 	token   string
 }
 
-// api makes the client that flags and environment describe.
+// api makes the client that flags, environment and contexts file describe.
 func (c *cli) api() (*api, error) {
-	address := c.client.address
-	if address == "" {
-		address = c.env("TANDEM_ADDR")
+	to, err := c.node()
+	if err != nil {
+		return nil, err
 	}
-	if address == "" {
-		address = defaultAddress
-	}
-	a := &api{address: address, token: c.env("TANDEM_TOKEN")}
-	if c.client.tokenFile != "" {
-		text, err := os.ReadFile(c.client.tokenFile)
+	a := &api{address: to.Address, token: c.env("TANDEM_TOKEN")}
+	if file := cmp.Or(c.client.tokenFile, to.TokenFile); file != "" {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("token: %w", err)
 		}
 		a.token = strings.TrimSpace(string(text))
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
-	if path, unix := strings.CutPrefix(address, "unix:"); unix {
+	if path, unix := strings.CutPrefix(to.Address, "unix:"); unix {
 		a.base = "http://tandem"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}
-	} else {
-		if _, err := netip.ParseAddrPort(address); err != nil {
-			return nil, usage("for example --address 127.0.0.1:8080 or --address unix:/run/tandem/admin.sock", "%q is not an admin address", address)
+	} else if strings.HasPrefix(to.Address, "https://") {
+		a.base = "https://" + contexts.Host(to.Address)
+		if transport.TLSClientConfig, err = clientTLS(to); err != nil {
+			return nil, err
 		}
-		a.base = "http://" + address
+	} else {
+		a.base = "http://" + to.Address
 	}
 	a.http = &http.Client{Transport: transport, Timeout: c.client.timeout}
 	return a, nil
@@ -150,6 +152,9 @@ func (a *api) unreachable(err error) error {
 		hint = "the node is busy or stuck; --timeout waits longer"
 	default:
 		hint = "is a node running there? --address or TANDEM_ADDR names another one"
+	}
+	if _, foreign := errors.AsType[*tls.CertificateVerificationError](err); foreign {
+		hint = "the context's ca names the authority of the node's certificate, server_name the name in it"
 	}
 	return fail(exitUnavailable, hint, "no answer from %s: %w", a.address, innermost(err))
 }

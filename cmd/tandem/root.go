@@ -39,8 +39,8 @@ func run(ctx context.Context, args []string, con console) int {
 func (c *cli) root() *cobra.Command {
 	root := group("tandem", "A SIP session border controller cluster for trunking, in two sites or more",
 		c.serverCommand(), c.demoCommand(), c.loadCommand(), c.answerCommand(),
-		c.configCommand(), c.memberCommand(), c.groupCommand(), c.numberCommand(), c.deckCommand(), c.registrationCommand(), c.limitCommand(), c.fraudCommand(), c.chargingCommand(), c.qualityCommand(), c.accountCommand(), c.siteCommand(), c.importCommand(), c.banCommand(), c.knobCommand(), c.auditCommand(), c.probingCommand(), c.nodeCommand(), c.callCommand(), c.cdrCommand(), c.explainCommand(), c.routeCommand(), c.lcrCommand(), c.policyCommand(),
-		c.credentialCommand(), c.clusterCommand(), c.versionCommand())
+		c.configCommand(), c.memberCommand(), c.groupCommand(), c.numberCommand(), c.deckCommand(), c.registrationCommand(), c.limitCommand(), c.fraudCommand(), c.chargingCommand(), c.qualityCommand(), c.accountCommand(), c.siteCommand(), c.importCommand(), c.banCommand(), c.knobCommand(), c.auditCommand(), c.probingCommand(), c.nodeCommand(), c.callCommand(), c.cdrCommand(), c.explainCommand(), c.routeCommand(), c.lcrCommand(), c.policyCommand(), c.contextCommand(),
+		c.credentialCommand(), c.clusterCommand(), c.versionCommand(), c.manCommand())
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = version
 	root.CompletionOptions.HiddenDefaultCmd = false

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,8 +35,13 @@ func newDesk(a *App, build string) (*desk, error) {
 		d.orders = newOrders(a, d.carryOut)
 		a.node.OnFrame(orderFrame, orderFrame, d.orders.frame)
 	}
+	remote, err := a.remoteAdmin()
+	if err != nil {
+		return nil, err
+	}
 	server, err := admin.New(admin.Settings{
 		Network: a.cfg.Admin.Network, Address: a.cfg.Admin.Address, Token: string(a.cfg.Admin.Token.Bytes()),
+		Remote: a.cfg.Admin.Remote.Address, RemoteTLS: remote,
 		Probes: a.cfg.Admin.Metrics, Version: build, Backend: backend, Audit: a.audited, Logger: a.log.With("component", "admin"),
 	})
 	if err != nil {
@@ -43,6 +49,19 @@ func newDesk(a *App, build string) (*desk, error) {
 	}
 	d.server = server
 	return d, nil
+}
+
+// remoteAdmin is how the node proves itself to clients of admin.remote; nil without that.
+func (a *App) remoteAdmin() (*tls.Config, error) {
+	if !a.cfg.Admin.Remote.Address.IsValid() {
+		return nil, nil
+	}
+	live, err := newLiveTLS("admin", a.cfg.Admin.Remote.TLS, serverTLS)
+	if err != nil {
+		return nil, fmt.Errorf("app: admin.remote: %w", err)
+	}
+	a.keys.watchTLS(live)
+	return live.server(), nil
 }
 
 func (d *desk) start() { d.server.Start() }

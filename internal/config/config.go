@@ -131,6 +131,15 @@ type Admin struct {
 	// Metrics is a further address for /metrics, /livez and /readyz without the rest of the API, or
 	// the zero value.
 	Metrics netip.AddrPort
+	// Remote is a further address that other machines may reach: the whole API over TLS.
+	Remote AdminRemote
+}
+
+// AdminRemote is where the admin API answers other machines. The zero value: nowhere.
+type AdminRemote struct {
+	Address netip.AddrPort
+	// TLS proves the node; with a CA, clients must prove themselves by certificates of it.
+	TLS TLS
 }
 
 // Log says what is logged to standard error.

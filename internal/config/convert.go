@@ -84,16 +84,21 @@ func (c *checker) listenerTLS(key string, l fileListener) TLS {
 		}
 		return TLS{}
 	}
-	if l.TLS.Cert == "" {
+	return c.serverTLS(key, l.TLS)
+}
+
+// serverTLS reads the files of whoever is connected to over TLS.
+func (c *checker) serverTLS(key string, f fileTLS) TLS {
+	if f.Cert == "" {
 		c.add(join(key, "cert"), "name the PEM file of the certificate and its chain", "missing")
 	}
-	if l.TLS.Key == "" {
+	if f.Key == "" {
 		c.add(join(key, "key"), "name the PEM file of the private key", "missing")
 	}
 	t := TLS{
-		Cert: c.file(join(key, "cert"), l.TLS.Cert),
-		Key:  c.file(join(key, "key"), l.TLS.Key),
-		CA:   c.file(join(key, "client_ca"), l.TLS.ClientCA),
+		Cert: c.file(join(key, "cert"), f.Cert),
+		Key:  c.file(join(key, "key"), f.Key),
+		CA:   c.file(join(key, "client_ca"), f.ClientCA),
 	}
 	c.pair(key, t)
 	return t
@@ -120,7 +125,7 @@ func (c *checker) admin(f *fileAdmin) Admin {
 		a.Network, a.Address = "tcp", f.Address
 		at := c.addrPort("admin.address", f.Address, "127.0.0.1:8080 or unix:/run/tandem/admin.sock", true)
 		if at.IsValid() && !at.Addr().IsLoopback() {
-			c.add("admin.address", "use 127.0.0.1 or a unix socket, and reach it from afar through a tunnel", "%s can be reached from other machines", f.Address)
+			c.add("admin.address", "use 127.0.0.1 or a unix socket; admin.remote serves other machines, over TLS", "%s can be reached from other machines", f.Address)
 		}
 	}
 	if f.TokenFile != "" {
@@ -134,7 +139,23 @@ func (c *checker) admin(f *fileAdmin) Admin {
 		a.Token = Secret{[]byte(token)}
 	}
 	a.Metrics = c.addrPort("admin.metrics", f.Metrics, "192.0.2.10:9060", false)
+	a.Remote = c.adminRemote(f)
 	return a
+}
+
+// adminRemote reads the address for other machines: nobody is served there who shows neither the
+// token nor a certificate.
+func (c *checker) adminRemote(f *fileAdmin) AdminRemote {
+	if f.Remote == (fileRemote{}) {
+		return AdminRemote{}
+	}
+	if f.TokenFile == "" && f.Remote.TLS.ClientCA == "" {
+		c.add("admin.remote", "name admin.token_file, or admin.remote.tls.client_ca", "nothing tells who may ask")
+	}
+	return AdminRemote{
+		Address: c.addrPort("admin.remote.address", f.Remote.Address, "192.0.2.10:8443", true),
+		TLS:     c.serverTLS("admin.remote.tls", f.Remote.TLS),
+	}
 }
 
 func (c *checker) log(f *fileLog) Log {

@@ -91,9 +91,15 @@ type fileDialRule struct {
 }
 
 type fileAdmin struct {
-	Address   string `mapstructure:"address"`
-	TokenFile string `mapstructure:"token_file"`
-	Metrics   string `mapstructure:"metrics"`
+	Address   string     `mapstructure:"address"`
+	TokenFile string     `mapstructure:"token_file"`
+	Metrics   string     `mapstructure:"metrics"`
+	Remote    fileRemote `mapstructure:"remote"`
+}
+
+type fileRemote struct {
+	Address string  `mapstructure:"address"`
+	TLS     fileTLS `mapstructure:"tls"`
 }
 
 type fileLog struct {

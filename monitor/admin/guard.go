@@ -14,15 +14,13 @@ import (
 func (s *Server) guard(next http.Handler) http.Handler {
 	// A web page that the operator looks at must not reach the API through his browser.
 	next = http.NewCrossOriginProtection().Handler(next)
-	want := sha256.Sum256([]byte(s.cfg.Token))
+	entitled := s.tokenCheck()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case open(r.URL.Path):
 		case s.cfg.Token != "":
-			got := sha256.Sum256([]byte(bearer(r)))
-			if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
-				refuse(w, newProblem(http.StatusUnauthorized, "the token is missing or wrong", ""))
+			if !entitled(r) {
+				refuseToken(w)
 				return
 			}
 		case s.cfg.Network == "tcp" && !localName(r.Host):
@@ -32,6 +30,39 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// guardRemote stands before all routes of the listener for other machines. Nothing is open there.
+func (s *Server) guardRemote(next http.Handler) http.Handler {
+	next = http.NewCrossOriginProtection().Handler(next)
+	entitled := s.tokenCheck()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case s.cfg.Token != "":
+			if !entitled(r) {
+				refuseToken(w)
+				return
+			}
+		case r.TLS == nil || len(r.TLS.VerifiedChains) == 0:
+			refuse(w, newProblem(http.StatusUnauthorized, "no certificate of the authority that admin.remote names", ""))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// tokenCheck makes the comparison of the token that a request shows, in constant time.
+func (s *Server) tokenCheck() func(*http.Request) bool {
+	want := sha256.Sum256([]byte(s.cfg.Token))
+	return func(r *http.Request) bool {
+		got := sha256.Sum256([]byte(bearer(r)))
+		return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	}
+}
+
+func refuseToken(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
+	refuse(w, newProblem(http.StatusUnauthorized, "the token is missing or wrong", ""))
 }
 
 // open says which paths need no token.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,10 @@ type Settings struct {
 	Token string
 	// Probes is a further address that answers /livez, /readyz, /metrics and service discovery only; the zero value for none.
 	Probes netip.AddrPort
+	// Remote is a further address that answers the whole API over RemoteTLS; the zero value for none. Each
+	// request there needs Token, or without one a client certificate that RemoteTLS has verified.
+	Remote    netip.AddrPort
+	RemoteTLS *tls.Config
 	// Mode is the file mode of a unix socket. Default 0660.
 	Mode fs.FileMode
 	// MaxDocument bounds a cluster document in bytes. Default 64 MiB.
@@ -68,10 +73,18 @@ func New(cfg Settings) (*Server, error) {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
 	s.add(l, s.guard(s.audited(mux)))
+	if cfg.Remote.IsValid() {
+		l, err := net.Listen("tcp", cfg.Remote.String())
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("admin: remote: %w", err), s.unbind())
+		}
+		// TLS is the outermost: the server must see whose certificate a connection has.
+		s.serve(tls.NewListener(netutil.LimitListener(l, maxConns), cfg.RemoteTLS), s.guardRemote(s.audited(mux)))
+	}
 	if cfg.Probes.IsValid() {
 		l, err := net.Listen("tcp", cfg.Probes.String())
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("admin: probes: %w", err), s.listeners[0].Close())
+			return nil, errors.Join(fmt.Errorf("admin: probes: %w", err), s.unbind())
 		}
 		mux := http.NewServeMux()
 		s.probes(mux)
@@ -79,6 +92,15 @@ func New(cfg Settings) (*Server, error) {
 		s.add(l, mux)
 	}
 	return s, nil
+}
+
+// unbind gives up what New has bound.
+func (s *Server) unbind() error {
+	var err error
+	for _, l := range s.listeners {
+		err = errors.Join(err, l.Close())
+	}
+	return err
 }
 
 // listen binds the API's own address.
@@ -122,9 +144,12 @@ func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	return l, nil
 }
 
-// add makes a server for a listener. Its deadlines keep a slow client from holding anything for long.
-func (s *Server) add(l net.Listener, h http.Handler) {
-	s.listeners = append(s.listeners, netutil.LimitListener(l, maxConns))
+// add makes a server for a listener without TLS.
+func (s *Server) add(l net.Listener, h http.Handler) { s.serve(netutil.LimitListener(l, maxConns), h) }
+
+// serve makes a server for a listener. Its deadlines keep a slow client from holding anything for long.
+func (s *Server) serve(l net.Listener, h http.Handler) {
+	s.listeners = append(s.listeners, l)
 	s.servers = append(s.servers, &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
