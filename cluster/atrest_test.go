@@ -247,12 +247,13 @@ func TestAtRest_EnvelopeThatCannotBeWritten(t *testing.T) {
 	l := newLab(t, "dal-1")
 	m := l.start(l.config("dal-1", t.TempDir()))
 	good := m.vault.path
-	must(t, os.Mkdir(good+".new", 0o700)) // where the new content would be written first
+	must(t, os.Remove(good))
+	must(t, os.Mkdir(good, 0o700)) // no file takes a directory's place
 	must(t, m.SetKeys(ring(t, "new")))
 	if !alarmed(m, AlarmDataKey) {
 		t.Error("no alarm")
 	}
-	must(t, os.Remove(good+".new"))
+	must(t, os.Remove(good))
 	// The node tries again by itself too, and may be about to say that its try failed.
 	eventually(t, "the alarm is gone", func() bool { m.keepWrapped(); return !alarmed(m, AlarmDataKey) })
 	if _, err := openVault(filepath.Dir(good), ring(t, "new")); err != nil {

@@ -21,6 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// long keeps a test out of the run with the race detector, which would take a minute for it; make sim runs it.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long: without -short")
+	}
+}
+
 // patience bounds every wait for something that must come.
 const patience = 60 * time.Second
 

@@ -31,6 +31,7 @@ func (v *virtual) site(zone string, cut bool) {
 // epoch that old voters must refuse" (DEC-14). The dead come back later: what they
 // know is refused, they say so, and rejoin on an order.
 func TestDEC14_RecoveryFromLostQuorum(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()
@@ -164,6 +165,7 @@ func (v *virtual) superseded(nodes map[string]*member, epoch Epoch) {
 // Both halves are recovered behind a cut: of two epochs with one number one wins,
 // everywhere the same.
 func TestDEC14_TwoRecoveries(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()
@@ -224,6 +226,7 @@ func alarmed(m *member, name string) bool {
 // Of two survivors one holds an acknowledged change that neither runs yet, since the
 // leader that acknowledged it died at once: only that one may be recovered.
 func TestDEC14_RecoveryKeepsAcknowledgedChanges(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorm(t, 2)
 		time.Sleep(15 * time.Second)

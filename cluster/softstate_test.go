@@ -52,6 +52,7 @@ func (m *softMember) value(kind soft.Kind, key string) (v string) {
 // DEC-15: 100,000 entries reach the other nodes within seconds, over real streams, and
 // a node that comes later has them as fast.
 func TestDEC15_HundredThousandEntriesOverRealStreams(t *testing.T) {
+	long(t)
 	const entries = 100_000
 	l := newLab(t, "dal-1", "dal-2", "ash-1")
 	var nodes []*softMember

@@ -122,6 +122,7 @@ func TestTornStoreIsRejoined(t *testing.T) {
 // A disk that takes no writes: the node leaves the consensus and goes on with its
 // table; the others go on with the log; when the disk is back so is the node.
 func TestFullDiskLeavesTheConsensus(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()
@@ -169,6 +170,7 @@ func TestFullDiskLeavesTheConsensus(t *testing.T) {
 
 // The same with a real disk, which fills up under raft's writes.
 func TestFullDiskForReal(t *testing.T) {
+	long(t)
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skipf("no file system of a fixed size without root: %v", err)

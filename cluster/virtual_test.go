@@ -100,6 +100,7 @@ func (v *virtual) end(nodes ...*member) {
 // A site is cut off for three minutes, far beyond what memberlist remembers:
 // both sides serve on, the majority writes, the heal brings all together.
 func TestLongPartitionOfASite(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()
@@ -166,6 +167,7 @@ func TestLongPartitionOfASite(t *testing.T) {
 // A site dies with both nodes and comes back with empty disks: the nodes find
 // everything, snapshot included, and do not reuse their boot numbers.
 func TestSiteComesBackWithEmptyDisks(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()
@@ -205,6 +207,7 @@ func TestSiteComesBackWithEmptyDisks(t *testing.T) {
 // The cluster is set up again from nothing while one node still has its last known
 // good table: the node keeps it, says so, and follows when the generation is raised.
 func TestDEC14_ClusterThatLostItsMemory(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		nodes := v.run()

@@ -8,12 +8,14 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +31,14 @@ type summary struct {
 	passed, failed, skipped int
 	output                  map[string][]string // by package and test: lines not yet known to be worth showing
 	broken                  []string            // names of what failed, in order
+	slowest                 []event             // tests that passed, the slowest first
 }
+
+// The tests that are named in the end: so many at most, of those that took so many seconds.
+const (
+	longest = 15
+	slow    = 5
+)
 
 func main() {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
@@ -96,6 +105,7 @@ func (s *summary) take(e event) {
 			s.packageLine(e)
 		case e.Action == "pass":
 			s.passed++
+			s.timed(e)
 		default:
 			s.skipped++
 		}
@@ -119,9 +129,22 @@ func (s *summary) packageLine(e event) {
 	}
 }
 
-// close prints the names of what failed and the closing line. A package that failed without a
+// timed keeps the slowest tests, which is what a budget of minutes is spent on. Their parts count within them.
+func (s *summary) timed(e event) {
+	if e.Elapsed < slow || strings.Contains(e.Test, "/") {
+		return
+	}
+	s.slowest = append(s.slowest, e)
+	slices.SortStableFunc(s.slowest, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+	s.slowest = s.slowest[:min(len(s.slowest), longest)]
+}
+
+// close prints the slowest tests, the names of what failed and the closing line. A package that failed without a
 // failing test (it did not build, or it ended in a panic) counts as one failure.
 func (s *summary) close() {
+	for _, e := range s.slowest {
+		fmt.Fprintf(s.out, "slow  %-60s %6.1fs\n", e.Package[strings.LastIndex(e.Package, "/")+1:]+" "+e.Test, e.Elapsed)
+	}
 	for _, name := range s.broken {
 		fmt.Fprintln(s.out, "failed:", name)
 	}
