@@ -1,0 +1,112 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tandem-sbc/tandem/internal/config"
+	"github.com/tandem-sbc/tandem/monitor/admin"
+)
+
+// fetch reads a page of the listener of the metrics.
+func (b *box) fetch(path string) (text, kind string) {
+	b.t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, "http://"+b.ip+":9060"+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, _ := io.ReadAll(resp.Body)
+	return string(body), resp.Header.Get("Content-Type")
+}
+
+// found is what Prometheus learns from a node: the labels of each target.
+func (b *box) found() map[string]string {
+	b.t.Helper()
+	text, _ := b.fetch("/v1/prometheus/sd")
+	var list []admin.ScrapeTarget
+	if text == "" || json.Unmarshal([]byte(text), &list) != nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, x := range list {
+		l := x.Labels
+		out[strings.Join(x.Targets, ",")] = fmt.Sprintf("%s %s/%s %s", l["cluster"], l["site"], l["node"], l["role"])
+	}
+	return out
+}
+
+// Any node tells Prometheus of all nodes: of one that has not told where its metrics are, of one that is down, and of that also
+// when the node that is asked has started after its death.
+func TestPrometheusFindsAllNodesFromAnyNode(t *testing.T) {
+	boxes := newClusterOf(t, "127.88.51", registering(1), 3)
+	for i, b := range boxes {
+		text, err := os.ReadFile(b.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != 1 {
+			b.write("node.yaml", strings.Replace(string(text), "admin: {", fmt.Sprintf("admin: {metrics: \"%s:9060\", ", b.ip), 1))
+		}
+		b.start()
+	}
+	defer boxes[0].stop()
+	defer boxes[1].stop()
+	want := map[string]string{
+		"127.88.51.1:9060": "test dallas/n1 sbc", "127.88.51.2:9060": "test dallas/n2 sbc", "127.88.51.3:9060": "test ashburn/n3 sbc",
+	}
+	all := func(b *box) func() bool { return func() bool { return maps.Equal(b.found(), want) } }
+	for _, b := range []*box{boxes[0], boxes[2]} {
+		b.wait("all targets", all(b))
+		b.wait("the others", func() bool { return b.peersUp() == 2 })
+	}
+	if _, kind := boxes[0].fetch("/v1/prometheus/sd"); kind != "application/json" {
+		t.Errorf("content type %q, which Prometheus refuses", kind)
+	}
+	var list []admin.ScrapeTarget
+	if boxes[1].ask("GET", "/v1/prometheus/sd", nil, &list) != 200 || len(list) != 2 {
+		t.Errorf("a node that shows its metrics nowhere knows of %v", list) // itself cannot be scraped
+	}
+	page := func(line string) func() bool {
+		return func() bool {
+			text, _ := boxes[0].fetch("/metrics")
+			return slices.Contains(strings.Split(text, "\n"), line)
+		}
+	}
+	boxes[0].wait("the other site", page(`tandem_site_up{peer_site="ashburn"} 1`))
+	boxes[2].stop()
+	boxes[0].wait("the loss of the other site", page(`tandem_site_up{peer_site="ashburn"} 0`))
+	if !all(boxes[0])() {
+		t.Errorf("after the death of a node: %v", boxes[0].found())
+	}
+	boxes[0].stop()
+	boxes[0].start()
+	boxes[0].wait("what was known before", all(boxes[0]))
+}
+
+func TestMetricsAddress(t *testing.T) {
+	at := netip.MustParseAddrPort
+	for want, cfg := range map[string]config.Config{
+		"192.0.2.1:9060": {Admin: config.Admin{Metrics: at("192.0.2.1:9060")}},
+		"192.0.2.2:9060": {Admin: config.Admin{Metrics: at("0.0.0.0:9060")}, Interconnect: config.Endpoint{Advertise: at("192.0.2.2:7950")}},
+		"192.0.2.3:8080": {Admin: config.Admin{Network: "tcp", Address: "192.0.2.3:8080"}},
+		"":               {Admin: config.Admin{Network: "unix", Address: "/run/tandem/admin.sock"}},
+	} {
+		if got := metricsAddress(&cfg); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
