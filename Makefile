@@ -4,6 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
 .PHONY: runbooks watching dashboards
+.PHONY: lab lab-up lab-down
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -82,6 +83,18 @@ fmt: $(GOFUMPT) ## format the code
 
 vulncheck: $(VULN) ## known vulnerabilities in code that is really called
 	@$(STAGE) vulncheck 3 tools/vulncheck
+
+lab: packages build bin/wanlink ## two sites and a witness by Terraform on this machine, from apply to destroy, each step asserted; needs root
+	@$(STAGE) lab 6 terraform/lab/run
+
+lab-up: build bin/wanlink ## the same, to stay: terraform/lab/lab is its script
+	@terraform/lab/lab up
+
+lab-down: ## no namespace, process or file of it is left
+	@terraform/lab/lab down
+
+bin/wanlink: $(wildcard lab/wanlink/*.go lab/wan/*.go lab/netns/*.go)
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./lab/wanlink
 
 runbooks: packages ## the commands of docs/runbooks in the lab, while calls are placed; needs root and Terraform or OpenTofu
 	@$(STAGE) runbooks 8 tools/runbooks
