@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
+.PHONY: help demo test check race sim e2e bench bench-short benchmarks fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
 .PHONY: runbooks watching dashboards
 .PHONY: lab lab-up lab-down
 
@@ -37,13 +37,13 @@ race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race 
 	@$(STAGE) race 10 $(TESTSUM) -race -short $$(go list ./... | grep -v /internal/archtest)
 
 # The packages with tests that -short cuts: simulations of 100,000 calls, ten million numbers.
-SIMS      = $$(grep -rl --include='*_test.go' 'testing.Short()' . | xargs -n1 dirname | sort -u)
+SIMS      = $$(grep -rl --include='*_test.go' --exclude-dir=tools --exclude-dir=terraform 'testing.Short()' . | xargs -n1 dirname | sort -u)
 
 sim: $(TESTSUM) ## the long simulations in virtual time
 	@$(STAGE) sim 5 $(TESTSUM) $(SIMS)
 
 e2e: $(TESTSUM) $(OCS) packages ## real peers in network namespaces; needs root
-	@$(STAGE) e2e 25 $(TESTSUM) -tags e2e -timeout 25m -count 1 ./e2e/...
+	@$(STAGE) e2e 16 tools/e2e -timeout 25m
 
 bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
@@ -51,13 +51,15 @@ bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go run ./bench
 	@go run ./bench/spread
 
-bench-short: packages ## every benchmark and one quick pass of the measurements, so that none can rot
-	@$(STAGE) benchmarks 3 go test -short -run '^$$' -bench . -benchtime 10x -benchmem ./...
+benchmarks: ## every benchmark of the packages for a moment, so that none can rot
+	@$(STAGE) benchmarks 8 go test -short -run '^$$' -bench . -benchtime 10x -benchmem ./...
+
+bench-short: packages ## one quick pass of the measurements
 	@$(STAGE) bench 3 go run ./bench -short
 	@$(STAGE) spread 1 go run ./bench/spread -keys 5000
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 6 tools/fuzz
+	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 12 tools/fuzz
 
 soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
 	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
@@ -75,14 +77,14 @@ dashboards: ## configs/grafana anew, from tools/dashboards
 	@go run -C tools/dashboards .
 
 lint: $(LINT) ## formatting and static analysis
-	@$(STAGE) lint 5 $(LINT) run ./...
+	@$(STAGE) lint 12 $(LINT) run ./...
 	@tools/notice
 
 fmt: $(GOFUMPT) ## format the code
 	@$(GOFUMPT) -w .
 
 vulncheck: $(VULN) ## known vulnerabilities in code that is really called
-	@$(STAGE) vulncheck 3 tools/vulncheck
+	@$(STAGE) vulncheck 6 tools/vulncheck
 
 lab: packages build bin/wanlink ## two sites and a witness by Terraform on this machine, from apply to destroy, each step asserted; needs root
 	@$(STAGE) lab 6 terraform/lab/run
