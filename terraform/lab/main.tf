@@ -48,10 +48,10 @@ resource "terraform_data" "site" {
 # The WAN. A cable goes with the router at either end.
 resource "terraform_data" "link" {
   for_each         = local.links
-  triggers_replace = [terraform_data.site[each.value.a].id, terraform_data.site[each.value.b].id]
+  triggers_replace = [terraform_data.site[each.value.a].id, terraform_data.site[each.value.b].id, var.wan_delay]
 
   provisioner "local-exec" {
-    command = "${local.world} link '${each.value.a}' ${each.value.ao} '${each.value.b}' ${each.value.bo}"
+    command = "${local.world} link '${each.value.a}' ${each.value.ao} '${each.value.b}' ${each.value.bo} ${var.wan_delay}"
   }
 }
 

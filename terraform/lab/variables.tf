@@ -105,6 +105,17 @@ variable "founders" {
   }
 }
 
+variable "wan_delay" {
+  description = "What a packet takes from one site to another, one way. Between Dallas and Ashburn it is about 15 ms."
+  type        = string
+  default     = "15ms"
+
+  validation {
+    condition     = can(regex("^([0-9]{1,3}ms|[0-2]s)$", var.wan_delay))
+    error_message = "wan_delay is up to 999ms or 2s, such as 15ms: beyond that heartbeats between sites do not work."
+  }
+}
+
 variable "document" {
   description = "A cluster document in place of the lab's own: its text, with cluster: lab-ID."
   type        = string

@@ -133,3 +133,11 @@ run "a_document_of_another_cluster" {
     document = "cluster: example"
   }
 }
+
+run "a_delay_that_no_wan_has" {
+  command         = plan
+  expect_failures = [var.wan_delay]
+  variables {
+    wan_delay = "1m"
+  }
+}
