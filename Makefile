@@ -71,7 +71,7 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 	@FUZZTIME=5m tools/fuzz
 
 watching: $(TESTSUM) ## rules, alerts and dashboards: each query against the metrics, each alert by promtool
-	@cd tools/dashboards && ../../$(STAGE) watching 4 ../../$(TESTSUM) ./...
+	@cd tools/dashboards && ../../$(STAGE) watching 4 ../../$(TESTSUM) -count 1 ./...
 
 dashboards: ## configs/grafana anew, from tools/dashboards
 	@go run -C tools/dashboards .
