@@ -32,15 +32,8 @@ locals {
     SECRETS         = join(" ", [for f, name in local.secret_names[k] : "${f}=${name}"])
   } }
 
-  # SO_RCVBUF is clamped to rmem_max without a word, and a port of ours must not become somebody's source port.
-  sysctl = <<-EOT
-    net.core.rmem_max = 16777216
-    net.core.wmem_max = 16777216
-    net.core.rmem_default = 1048576
-    net.core.netdev_max_backlog = 16384
-    net.core.somaxconn = 4096
-    net.ipv4.ip_local_reserved_ports = ${join(",", sort([for p in values(var.ports) : format("%d", p)]))}
-  EOT
+  # The package sets the rest. A port of ours must not become the source port of some connection.
+  sysctl = "net.ipv4.ip_local_reserved_ports = ${join(",", sort([for p in values(var.ports) : format("%d", p)]))}\n"
 
   machine_files = { for k, n in var.nodes : k => [
     { path = "${local.dirs[k].etc}/node.yaml", permissions = "0600", content = yamlencode(local.files[k]) },

@@ -145,8 +145,8 @@ variable "data_disk" {
 variable "extra" {
   description = <<-EOT
     Further keys of every node file (docs/configuration.md): what stands in a section is merged into it, key by
-    key, and wins. No secrets: they would stand in the state. For example {log = {level = "debug"}, drain =
-    {timeout = "30m"}}.
+    key, and wins. No secrets: they would stand in the state. For example {log = {level = "debug"}}. With
+    a drain.timeout above 10m raise TimeoutStopSec of the unit too.
   EOT
   type        = any
   default     = {}

@@ -57,7 +57,7 @@ module "cluster" {
   secrets   = { source = "command", command = "/usr/local/bin/fetch-secret --raw" }
   data_disk = { device = "/dev/disk/by-id/virtio-tandem-data" }
 
-  extra = { drain = { timeout = "30m" }, cdr = { keep = "720h" } }
+  extra = { cdr = { keep = "720h" } }
 }
 
 output "cluster" {
