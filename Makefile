@@ -5,6 +5,7 @@ SHELL := bash
 .PHONY: help demo test check race sim e2e bench bench-short benchmarks fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
 .PHONY: runbooks watching dashboards
 .PHONY: lab lab-up lab-down
+.PHONY: dist deb-test
 
 # Tools at the versions of tools/go.mod, built into bin/ on first use.
 LINT     := bin/golangci-lint
@@ -143,6 +144,16 @@ $(VULN): tools/go.mod
 
 $(OCS): tools/ocs/go.mod tools/ocs/aringo/aringo.go tools/ocs/kamevapi/kamevapi.go
 	@go build -C tools/ocs -o ../../$@ github.com/cgrates/cgrates/cmd/cgr-engine
+
+dist: bin/nfpm bin/cyclonedx-gomod ## what is handed out: .deb, .rpm and tarballs for two architectures, with SBOM and sums, in out/dist
+	@packaging/build
+
+deb-test: packages bin/nfpm ## the package on a clean Debian with systemd: install, call, watchdog, upgrade, purge; needs root
+	@$(STAGE) deb-test 6 packaging/test
+
+bin/nfpm bin/cyclonedx-gomod: tools/nfpm/go.mod
+	@cd tools/nfpm && CGO_ENABLED=0 go build -o ../../bin/nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm
+	@cd tools/nfpm && CGO_ENABLED=0 go build -o ../../bin/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 clean: ## remove what the other targets made
 	rm -rf bin out
