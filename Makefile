@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race sim e2e bench bench-short benchmarks fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform provider provider-test clean
+.PHONY: help demo test check race sim e2e bench bench-short benchmarks fuzz soak lint fmt vulncheck readme build cover generate packages tools ocs terraform terraform-tools provider provider-test clean
 .PHONY: runbooks watching dashboards
 .PHONY: lab lab-up lab-down
 .PHONY: dist deb-test
@@ -141,6 +141,15 @@ $(GOFUMPT): tools/go.mod
 
 $(VULN): tools/go.mod
 	@go build -C tools -o ../$@ golang.org/x/vuln/cmd/govulncheck
+
+terraform-tools: ## what `make terraform` builds: our provider, the Google provider's schema, and OpenTofu where neither it nor Terraform is
+	@command -v tofu >/dev/null || command -v terraform >/dev/null || $(MAKE) --no-print-directory .tools/tofu
+	@go build -C tools/tfmirror -o /dev/null .
+	@go build -C terraform/provider -o /dev/null .
+
+.tools/tofu: tools/tofu/go.mod
+	@CGO_ENABLED=0 go build -C tools/tofu -trimpath -ldflags '-s -w -X github.com/opentofu/opentofu/version.dev=no' -o ../../$@ github.com/opentofu/opentofu/cmd/tofu
+	@touch $@
 
 $(OCS): tools/ocs/go.mod tools/ocs/aringo/aringo.go tools/ocs/kamevapi/kamevapi.go
 	@go build -C tools/ocs -o ../../$@ github.com/cgrates/cgrates/cmd/cgr-engine
