@@ -38,6 +38,7 @@ func newMeter(a *App, build string) *meter {
 	m := &meter{handovers: newHandovers(a.cfg.Site), all: metrics.New(
 		metrics.Info{
 			Version: build, Go: runtime.Version(), Cluster: a.cfg.Cluster.ID, Site: a.cfg.Site, Node: a.cfg.Name, Role: role,
+			MaxMembers: a.cfg.Metrics.MaxMembers,
 		},
 		sources(a),
 	)}

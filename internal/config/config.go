@@ -32,6 +32,7 @@ type Config struct {
 	DNS          DNS
 	Drain        Drain
 	SoftState    SoftState
+	Metrics      Metrics
 	Doors        Doors
 	Diameter     Diameter
 }

@@ -31,6 +31,7 @@ func convert(f *file, path string, faults *Faults) *Config {
 	cfg.SIP = c.sip(f)
 	cfg.Drain = c.drain(&f.Drain)
 	cfg.SoftState = c.softState(&f.SoftState)
+	cfg.Metrics = c.metrics(&f.Metrics)
 	cfg.Doors = c.doors(&f.Doors)
 	cfg.Diameter = c.diameter(&f.Diameter)
 	for i, s := range f.DNS.Servers {

@@ -19,6 +19,7 @@ type file struct {
 	DNS          fileDNS        `mapstructure:"dns"`
 	Drain        fileDrain      `mapstructure:"drain"`
 	SoftState    fileSoftState  `mapstructure:"soft_state"`
+	Metrics      fileMetrics    `mapstructure:"metrics"`
 	Doors        fileDoors      `mapstructure:"doors"`
 	Diameter     fileDiameter   `mapstructure:"diameter"`
 }
@@ -147,6 +148,7 @@ func defaults() file {
 		DataDir: "/var/lib/tandem", ClockOffset: "0s",
 		Admin:     fileAdmin{Address: "unix:/run/tandem/admin.sock"},
 		SoftState: fileSoftState{Entries: 500_000, Size: "512MiB"},
+		Metrics:   fileMetrics{MaxMembers: 10_000},
 		CDR:       defaultCDR(),
 		Cluster:   fileCluster{Reload: "5s"},
 		Doors:     defaultDoors(),

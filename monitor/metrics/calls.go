@@ -106,7 +106,7 @@ func (m *Metrics) ForTable(t *trunkgroup.Table) *Handles {
 	return h
 }
 
-// maxMembers bounds the member series; further members share the label "other" in their group and site.
+// maxMembers bounds the member series where nobody has said how many; further members share the label "other" in their group and site.
 const maxMembers = 10_000
 
 // maxHistograms bounds the groups with histograms of their own, ninety series each; further groups share those of the label "other".
@@ -117,6 +117,7 @@ type calls struct {
 	pdd, setup, talk *prometheus.HistogramVec
 	unknown          *Group
 	places           *finalPlaces
+	max              int // members with series of their own
 
 	mu      sync.Mutex
 	groups  map[string]*Group
@@ -130,7 +131,7 @@ var (
 		"trunk_group", "member", "site", "class")
 )
 
-func newCalls(r prometheus.Registerer) *calls {
+func newCalls(r prometheus.Registerer, maxMembers int) *calls {
 	histogram := func(name, help string, buckets ...float64) *prometheus.HistogramVec {
 		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets},
 			[]string{"direction", "trunk_group"})
@@ -144,6 +145,7 @@ func newCalls(r prometheus.Registerer) *calls {
 		talk: histogram("call_duration_seconds", "2xx to the end of answered calls.",
 			1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400),
 		places:  newFinalPlaces(),
+		max:     maxMembers,
 		groups:  make(map[string]*Group),
 		members: make(map[[3]string]*Member),
 	}
@@ -176,7 +178,7 @@ func (c *calls) member(m *trunkgroup.Member) *Member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := [3]string{m.Group.Name, m.ID, m.Site}
-	if c.members[key] == nil && len(c.members) >= maxMembers {
+	if c.members[key] == nil && len(c.members) >= c.max {
 		key[1] = "other"
 	}
 	counters := c.members[key]

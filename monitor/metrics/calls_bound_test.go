@@ -11,7 +11,7 @@ import (
 // A document with 20,000 groups must not make a page of 230 MB: groups beyond a bound share their histograms, and keep their counters.
 func TestHistogramsAreBounded(t *testing.T) {
 	r := prometheus.NewRegistry()
-	c := newCalls(r)
+	c := newCalls(r, maxMembers)
 	for i := range 3 * maxHistograms {
 		c.group(fmt.Sprintf("g%d", i)).setup[Inbound].Observe(time.Second.Seconds())
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tandem-sbc/tandem/monitor/verdict"
 )
 
 // What a failover says stands on the page, and what carries calls beside it.
@@ -91,6 +93,25 @@ func TestFailoversAreBounded(t *testing.T) {
 		if n := len(f.GetMetric()); n > maxFailovers+1 || sum != maxFailovers+500 {
 			t.Errorf("%d series of %v failovers", n, sum)
 		}
+	}
+}
+
+// metrics.max_members: counters of further members are folded into other, their gauges left out.
+func TestMaxMembers(t *testing.T) {
+	table := testTable(t, "carrier-a")
+	m := New(Info{MaxMembers: 1}, Sources{Board: func() *verdict.Board {
+		return verdict.Build(verdict.Input{Now: start, Table: table, Store: verdict.NewStore(), Knobs: verdict.NewKnobs()})
+	}})
+	h := m.ForTable(table)
+	for _, member := range table.Members() {
+		h.Member(member).Attempt(Class2xx)
+	}
+	page := strings.Join(pageOf(t, m), "\n")
+	if n := strings.Count(page, "\ntandem_trunk_member_up{"); n != 1 {
+		t.Errorf("%d members are shown one by one", n)
+	}
+	if !strings.Contains(page, `tandem_route_attempts_total{class="2xx",member="other"`) || len(table.Members()) < 2 {
+		t.Error("attempts of further members are not counted")
 	}
 }
 

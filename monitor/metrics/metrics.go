@@ -18,6 +18,8 @@ type Info struct {
 	Site     string
 	Node     string
 	Role     string // "node" or "witness"
+	// MaxMembers bounds the members that have series of their own; 0 = maxMembers.
+	MaxMembers int
 }
 
 // Metrics holds all counters of a node. Its methods may be called from any goroutine.
@@ -34,8 +36,11 @@ type Metrics struct {
 
 // New makes the metrics of a node. sources says where the state of others is read.
 func New(info Info, sources Sources) *Metrics {
+	if info.MaxMembers <= 0 {
+		info.MaxMembers = maxMembers
+	}
 	m := &Metrics{registry: prometheus.NewRegistry()}
-	m.calls = newCalls(m.registry)
+	m.calls = newCalls(m.registry, info.MaxMembers)
 	m.rare = newRare(m.registry)
 	m.failovers = newFailovers(m.registry)
 	m.applies = newApplies(m.registry)
@@ -47,7 +52,7 @@ func New(info Info, sources Sources) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&sipCollector{m},
 		&transactionCollector{m},
-		&sourceCollector{sources},
+		&sourceCollector{sources, info.MaxMembers},
 	)
 	return m
 }

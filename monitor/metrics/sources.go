@@ -130,7 +130,10 @@ var (
 )
 
 // sourceCollector shows what the sources say.
-type sourceCollector struct{ s Sources }
+type sourceCollector struct {
+	s   Sources
+	max int // members that are shown one by one
+}
 
 // Describe implements prometheus.Collector. It describes nothing, which makes the collector unchecked: what there is depends on the sources.
 func (c *sourceCollector) Describe(chan<- *prometheus.Desc) {}
@@ -148,7 +151,7 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if c.s.Board != nil {
 		if b := c.s.Board(); b != nil {
-			p.board(b, c.s.MemberCalls)
+			p.board(b, c.max, c.s.MemberCalls)
 		}
 	}
 	if c.s.Cluster != nil {
@@ -263,7 +266,7 @@ func (p page) flag(d *prometheus.Desc, v bool, labels ...string) {
 }
 
 // board shows members. Every state of every group and site has a series, so that an alert on "none active" sees a zero and not a gap.
-func (p page) board(b *verdict.Board, calls func(*trunkgroup.Member) (int, int)) {
+func (p page) board(b *verdict.Board, most int, calls func(*trunkgroup.Member) (int, int)) {
 	type slot struct {
 		group, site string
 		state       trunkgroup.State
@@ -276,7 +279,7 @@ func (p page) board(b *verdict.Board, calls func(*trunkgroup.Member) (int, int))
 			count[slot{group, site, state}] += 0
 		}
 		count[slot{group, site, s.State}]++
-		if i >= maxMembers {
+		if i >= most {
 			continue
 		}
 		p.flag(descMemberUp, s.State.Selectable(), group, site, s.Member.ID)
