@@ -45,13 +45,18 @@ resource "terraform_data" "site" {
   }
 }
 
-# The WAN. A cable goes with the router at either end.
+# The WAN. A link goes with the router at either end.
 resource "terraform_data" "link" {
   for_each         = local.links
+  input            = { down = "${local.world} unlink '${each.value.a}' '${each.value.b}'" }
   triggers_replace = [terraform_data.site[each.value.a].id, terraform_data.site[each.value.b].id, var.wan_delay]
 
   provisioner "local-exec" {
     command = "${local.world} link '${each.value.a}' ${each.value.ao} '${each.value.b}' ${each.value.bo} ${var.wan_delay}"
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = self.input.down
   }
 }
 

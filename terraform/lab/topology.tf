@@ -15,7 +15,7 @@ locals {
     }
   ]...))
 
-  # A cable for each pair of sites, named by both, the lower octet first.
+  # A link for each pair of sites, named by both, the lower octet first.
   links = merge([
     for a, ao in local.places : {
       for b, bo in local.places : "${a}-${b}" => { a = a, ao = ao, b = b, bo = bo } if ao < bo

@@ -12,7 +12,7 @@ run "two_sites_of_three_and_a_witness" {
   }
   assert {
     condition     = join(" ", sort(keys(terraform_data.link))) == "ashburn-iowa dallas-ashburn dallas-iowa"
-    error_message = "The cables are ${join(" ", sort(keys(terraform_data.link)))}: one for each pair of sites."
+    error_message = "The links are ${join(" ", sort(keys(terraform_data.link)))}: one for each pair of sites."
   }
   assert {
     condition     = output.sip["ashburn"] == ["10.91.2.11:5060", "10.91.2.12:5060", "10.91.2.13:5060"]
@@ -68,7 +68,7 @@ run "a_third_site" {
 
   assert {
     condition     = length(terraform_data.link) == 6 && contains(keys(output.nodes), "chi-2") && !contains(keys(output.nodes), "chi-3")
-    error_message = "Three sites and a witness have six cables, and Chicago two nodes."
+    error_message = "Three sites and a witness have six links, and Chicago two nodes."
   }
   assert {
     condition     = yamldecode(local.document).sites[2] == { name = "chicago", peers = ["dallas", "ashburn"] }
