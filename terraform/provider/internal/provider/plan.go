@@ -94,6 +94,7 @@ func (r *thingResource) guessed(v values) values {
 		}
 		var items []tftypes.Value
 		for _, item := range p.owned(v[p.list]) {
+			item = maps.Clone(item) // it is the plan's own
 			item[passwordAttribute] = tftypes.NewValue(tftypes.String, placeholder)
 			kinds := map[string]tftypes.Type{}
 			for name, x := range item {

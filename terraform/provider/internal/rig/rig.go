@@ -14,7 +14,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -157,7 +159,16 @@ func (n *Node) Start(t *testing.T) {
 	cmd, done := exec.Command(n.bin, "server", "--config", filepath.Join(n.dir, n.Name+".yaml")), make(chan struct{})
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // no node outlives a test that panics
+	// The signal comes when the thread ends that started the process: one that nobody else uses.
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		started <- cmd.Start()
+		<-done
+	}()
+	if err := <-started; err != nil {
+		close(done)
 		t.Fatal(err)
 	}
 	go func() {
