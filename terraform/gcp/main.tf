@@ -6,6 +6,7 @@ locals {
   placed = merge([for site, s in var.sites : { for n in s.nodes : n => {
     site    = site
     number  = tonumber(regex("[0-9]+$", n))
+    weight  = lookup(s.weights, n, 100)
     address = cidrhost(s.cidr, 10 + tonumber(regex("[0-9]+$", n)))
     zone    = s.zones[(tonumber(regex("[0-9]+$", n)) - 1) % length(s.zones)]
   } }]...)
@@ -67,6 +68,7 @@ module "node_config" {
       site           = p.site
       address        = p.address
       public_address = google_compute_address.node[n].address
+      weight         = p.weight
       voter          = contains(local.voters, n)
       join           = contains(var.joining, n)
       admits         = contains(var.admitting, n)

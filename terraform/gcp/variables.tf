@@ -41,7 +41,8 @@ variable "sites" {
     The sites, by name: `region`, its `zones`, the `cidr` of its subnet, `peers` (the sites that take its calls
     over, best first), `priority` in the SRV records of the whole cluster (lower first), and its `nodes`. A node
     is named LETTERS-NUMBER, and the number decides its address and its zone, so that it keeps both while others
-    come and go: dal-4 is the 14th address of the subnet, in the first zone of three.
+    come and go: dal-4 is the 14th address of the subnet, in the first zone of three. `weights` has the shares of
+    the site's calls in the SRV records, 100 for who is not named; 0 for one that shall get none.
   EOT
   type = map(object({
     region   = string
@@ -50,6 +51,7 @@ variable "sites" {
     peers    = optional(list(string), [])
     priority = optional(number, 10)
     nodes    = list(string)
+    weights  = optional(map(number), {})
   }))
   default = {
     dallas = {
@@ -85,6 +87,10 @@ variable "sites" {
   validation {
     condition     = alltrue([for s in values(var.sites) : length(distinct([for n in s.nodes : try(regex("[0-9]+$", n), n)])) == length(s.nodes)])
     error_message = "Two nodes of a site have one number, which decides the address: ${join(", ", flatten([for s in values(var.sites) : [for n in s.nodes : n if length([for m in s.nodes : m if try(regex("[0-9]+$", m) == regex("[0-9]+$", n), false)]) > 1]]))}."
+  }
+  validation {
+    condition     = alltrue(flatten([for s in values(var.sites) : [for n, w in s.weights : contains(s.nodes, n) && w >= 0 && w <= 65535 && floor(w) == w]]))
+    error_message = "sites[].weights has whole numbers from 0 to 65535 by name of a node of the site; look at: ${join(", ", flatten([for s in values(var.sites) : [for n, w in s.weights : "${n} (${w})" if !(contains(s.nodes, n) && w >= 0 && w <= 65535 && floor(w) == w)]]))}."
   }
   validation {
     condition     = length(distinct(flatten([for s in values(var.sites) : s.nodes]))) == length(flatten([for s in values(var.sites) : s.nodes]))

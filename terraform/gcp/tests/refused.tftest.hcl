@@ -143,6 +143,18 @@ run "subnet_that_begins_in_the_middle" {
   expect_failures = [var.sites]
 }
 
+run "weight_of_a_node_elsewhere" {
+  command = plan
+
+  variables {
+    sites = {
+      dallas  = { region = "us-south1", zones = ["us-south1-a"], cidr = "10.10.0.0/24", peers = ["ashburn"], nodes = ["dal-1", "dal-2"], weights = { ash-1 = 10 } }
+      ashburn = { region = "us-east4", zones = ["us-east4-a"], cidr = "10.20.0.0/24", peers = ["dallas"], nodes = ["ash-1", "ash-2"] }
+    }
+  }
+  expect_failures = [var.sites]
+}
+
 run "subnet_too_small" {
   command = plan
 

@@ -178,8 +178,9 @@ run "four_nodes" {
         nodes  = ["dal-4", "dal-1", "dal-3"]
       }
       ashburn = {
-        region = "us-east4", zones = ["us-east4-a", "us-east4-b", "us-east4-c"], cidr = "10.20.0.0/24", peers = ["dallas"], priority = 20
-        nodes  = ["ash-1", "ash-2", "ash-3", "ash-4"]
+        region  = "us-east4", zones = ["us-east4-a", "us-east4-b", "us-east4-c"], cidr = "10.20.0.0/24", peers = ["dallas"], priority = 20
+        nodes   = ["ash-1", "ash-2", "ash-3", "ash-4"]
+        weights = { ash-4 = 10 }
       }
     }
     voters  = ["dal-1", "dal-3", "ash-1", "ash-2", "witness-1"]
@@ -193,6 +194,10 @@ run "four_nodes" {
   assert {
     condition     = module.site["dallas"].instances["dal-4"].zone == "us-south1-a" && module.site["dallas"].instances["dal-3"].zone == "us-south1-c"
     error_message = "The number decides the zone, whoever else is there."
+  }
+  assert {
+    condition     = contains(output.srv_records["_sip._udp.sip.example.net"], "20 10 5060 ash-4.sip.example.net.") && contains(output.srv_records["_sip._udp.sip.example.net"], "20 100 5060 ash-1.sip.example.net.")
+    error_message = "A node has the weight that it was given."
   }
   assert {
     condition     = output.secrets["dal-4"] == { "join.token" = "example-dal-4-join-token", "admin.token" = "example-admin-token" }
