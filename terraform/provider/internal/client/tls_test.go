@@ -46,7 +46,7 @@ func TestHTTPS(t *testing.T) {
 	cert := pemFile(t, "CERTIFICATE", s.Certificate().Raw)
 	full := client.Config{
 		Endpoints: []string{s.URL}, CA: cert, Cert: cert, Key: pemFile(t, "PRIVATE KEY", key), ServerName: "example.com",
-		Token: "token-of-a-test", Patience: 300 * time.Millisecond,
+		Token: "token-of-a-test", Patience: 2 * time.Second,
 	}
 	ask := func(change func(cfg *client.Config)) error {
 		t.Helper()
