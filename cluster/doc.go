@@ -67,6 +67,9 @@
 // voter without calls; it waits three times as long before it stands for election, and
 // gives leadership away as soon as another voter can take it.
 //
+// Remove takes a node that has stopped out of the membership and out of every node's
+// memory, on an order. Only what a node file says is remembered across a restart.
+//
 // # Recovery (DEC-14)
 //
 // When most voters are lost, Recover makes one node the only voter in a new epoch. Every
