@@ -128,7 +128,7 @@ provider: ## bin/terraform-provider-tandem, the Terraform provider
 	CGO_ENABLED=0 go build -C terraform/provider -trimpath -ldflags '-X main.version=$(VERSION)' -o ../../bin/terraform-provider-tandem .
 
 provider-test: ## the Terraform provider against a real cluster of two sites, whose leader dies in the middle of an apply
-	@$(STAGE) provider 4 tools/terraform-provider-test
+	@$(STAGE) provider 6 tools/terraform-provider-test
 
 $(TESTSUM): tools/testsum/main.go
 	@go build -C tools -o ../$@ ./testsum
