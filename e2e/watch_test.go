@@ -25,6 +25,7 @@ func TestWatching(t *testing.T) {
 	p := startPrometheus(t, w.Node(lab.Dallas1), w.Node(lab.Ashburn1))
 	t.Run("discovery", func(t *testing.T) { discovered(t, w, p) })
 	t.Run("PBX", func(t *testing.T) { watchPBX(t, w, p) })
+	t.Run("silent PBX", func(t *testing.T) { watchSilentPBX(t, w, p) })
 	t.Run("carrier", func(t *testing.T) { watchCarrier(t, w, p) })
 	t.Run("node", func(t *testing.T) { watchNode(t, w, p) })
 	t.Run("site", func(t *testing.T) { watchSite(t, w, p) })
@@ -107,6 +108,24 @@ func watchPBX(t *testing.T, w *world, p *prometheus) {
 	p.clears("TandemNoActiveMember", at...)
 	p.clears("TandemTrunkGroupDegraded", at...)
 	p.clears("TandemSiteHandingOff", over...)
+}
+
+// watchSilentPBX has two PBXs that nobody watches and that swallow calls: the metrics tell what the caller waited for each
+// (b_timer of the group is a second), and that it then went to the other site.
+func watchSilentPBX(t *testing.T, w *world, p *prometheus) {
+	p.t = t
+	for _, host := range []int{beta1, beta2} {
+		swallow(t, lab.PBXDallas, lab.Host4(lab.PBXDallas, host))
+	}
+	betaPBXs(t, lab.Ashburn, answers())
+	member := `sum(tandem_failovers_total{scope="member",trunk_group="beta-in",from_site="dallas",to_site="dallas",reason="no_response"})`
+	site := `sum(tandem_failovers_total{scope="site",trunk_group="beta-in",from_site="dallas",to_site="ashburn",reason="no_response"})`
+	waited := `sum(tandem_failover_delay_seconds_sum{scope="site",to_site="ashburn"})`
+	toMember, toSite, spent := p.value(member), p.value(site), p.value(waited)
+	pstnCall(t, w.Node(lab.Dallas2), betaNumber, peer.Complete(0))
+	p.rises(toMember, 1, member)
+	p.rises(toSite, 1, site)
+	p.rises(spent, 2, waited)
 }
 
 // watchCarrier loses the first carrier of a route in both sites.
