@@ -16,8 +16,8 @@ variable "paths" {
   nullable = false
 
   validation {
-    condition     = alltrue([for p in compact(values(var.paths)) : can(regex("^/[A-Za-z0-9{}/._-]*[A-Za-z0-9}]$", p))])
-    error_message = "paths must be whole paths that begin with '/' and do not end with it, of letters, digits and . _ - {node}."
+    condition     = alltrue([for p in compact(values(var.paths)) : can(regex("^(/([A-Za-z0-9._-]|[{]node[}])+)+$", p)) && !can(regex("/[.][.]?(/|$)", p))])
+    error_message = "paths must be whole paths that begin with '/' and do not end with it, of letters, digits and . _ - {node}, without the parts . and .."
   }
 }
 
@@ -71,8 +71,8 @@ variable "package" {
   default = null
 
   validation {
-    condition     = var.package == null || can(regex("^(https://|gs://)[^[:space:]'\"]+[.]deb$", var.package.url))
-    error_message = "package.url must be the https:// or gs:// address of a .deb, for example \"https://downloads.example.com/tandem_1.0.0_amd64.deb\"."
+    condition     = var.package == null || can(regex("^(https://|gs://)[A-Za-z0-9._~:/?@+%=&,-]+[.]deb$", var.package.url))
+    error_message = "package.url must be the https:// or gs:// address of a .deb, other characters as %XX, for example \"https://downloads.example.com/tandem_1.0.0_amd64.deb\"."
   }
   validation {
     condition     = var.package == null || can(regex("^[0-9a-f]{64}$", var.package.sha256))
@@ -102,11 +102,11 @@ variable "secrets" {
     error_message = "secrets.source is \"${var.secrets.source}\": write \"files\", \"gcp\" or \"command\"."
   }
   validation {
-    condition     = var.secrets.source != "gcp" || can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.secrets.project))
-    error_message = "secrets.project must be the id of the project whose Secret Manager has the secrets, since secrets.source is \"gcp\"."
+    condition     = var.secrets.source != "gcp" && var.secrets.project == null || can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.secrets.project))
+    error_message = "secrets.project must be the id of the project whose Secret Manager has the secrets, for example \"example-sbc\"; secrets.source = \"gcp\" needs it."
   }
   validation {
-    condition     = var.secrets.source != "command" || can(regex("^/[A-Za-z0-9/._-]+( [A-Za-z0-9/._=:-]+)*$", var.secrets.command))
+    condition     = var.secrets.source != "command" && var.secrets.command == null || can(regex("^/[A-Za-z0-9/._-]+( [A-Za-z0-9/._=:-]+)*$", var.secrets.command))
     error_message = "secrets.command must be a program by its whole path, with plain arguments, that prints the secret named by one more argument, for example \"/usr/local/bin/fetch-secret --raw\"."
   }
   validation {
@@ -129,7 +129,7 @@ variable "data_disk" {
   default = null
 
   validation {
-    condition     = var.data_disk == null || can(regex("^/dev/[A-Za-z0-9/._:-]+$", var.data_disk.device))
+    condition     = var.data_disk == null || can(regex("^(/[A-Za-z0-9_:-][A-Za-z0-9._:-]*)+$", var.data_disk.device)) && startswith(try(var.data_disk.device, ""), "/dev/")
     error_message = "data_disk.device must be a path under /dev that stays the same, for example \"/dev/disk/by-id/google-tandem-data\"."
   }
   validation {

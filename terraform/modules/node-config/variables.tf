@@ -34,6 +34,10 @@ variable "cluster" {
     condition     = can(regex("^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)+$", coalesce(var.cluster.dns, "a.example")))
     error_message = "cluster.dns must be a domain in small letters without a dot at its end, for example \"sip.example.net\"."
   }
+  validation {
+    condition     = can(regex("^(/([A-Za-z0-9._-]|[{]node[}])+)+$", coalesce(var.cluster.document, "/a")))
+    error_message = "cluster.document must be the whole path of a file on the machine, of letters, digits and . _ - {node}, for example \"/etc/tandem/cluster.yaml\"."
+  }
 }
 
 variable "sites" {
@@ -108,21 +112,25 @@ variable "nodes" {
     error_message = "nodes[].role must be \"sbc\" or \"witness\"; it is not for: ${join(", ", [for k, n in var.nodes : "${k} (${n.role})" if !contains(["sbc", "witness"], n.role)])}."
   }
   validation {
+    condition     = alltrue([for n in values(var.nodes) : can(regex("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", n.site))])
+    error_message = "nodes[].site must be of a-z, 0-9 and '-', 63 at most, also the place of a witness; look at: ${join(", ", [for k, n in var.nodes : k if !can(regex("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", n.site))])}."
+  }
+  validation {
     condition = alltrue(flatten([for n in values(var.nodes) : [
-      for a in [n.address, n.sip_address, n.public_address] : a == null || can(cidrhost("${a}/${strcontains(a, ":") ? 128 : 32}", 0))
+      for a in [n.address, n.sip_address, n.public_address] : a == null || try(strcontains(a, ":") ? can(cidrhost("${a}/128", 0)) : cidrhost("${a}/32", 0) == a, false)
     ]]))
-    error_message = "address, sip_address and public_address must be an IP address without port, for example \"10.10.0.11\"; look at: ${join(", ", [for k, n in var.nodes : k if !alltrue([for a in [n.address, n.sip_address, n.public_address] : a == null || can(cidrhost("${a}/${strcontains(a, ":") ? 128 : 32}", 0))])])}."
+    error_message = "address, sip_address and public_address must be an IP address without port and without zeros before its numbers, for example \"10.10.0.11\"; look at: ${join(", ", [for k, n in var.nodes : k if !alltrue([for a in [n.address, n.sip_address, n.public_address] : a == null || try(strcontains(a, ":") ? can(cidrhost("${a}/128", 0)) : cidrhost("${a}/32", 0) == a, false)])])}."
   }
   validation {
     condition     = alltrue(flatten([for n in values(var.nodes) : [for a in [n.address, n.public_address] : !contains(["0.0.0.0", "::"], coalesce(a, "-"))]]))
     error_message = "address and public_address must be addresses that others can reach, not 0.0.0.0 or ::; only sip_address may be every address of a node."
   }
   validation {
-    condition     = length(distinct([for n in values(var.nodes) : n.address])) == length(var.nodes)
-    error_message = "Each node needs an address of its own; these are given twice: ${join(", ", distinct([for n in values(var.nodes) : n.address if length([for m in values(var.nodes) : m if m.address == n.address]) > 1]))}."
+    condition     = length(distinct([for n in values(var.nodes) : try(cidrhost("${n.address}/128", 0), n.address)])) == length(var.nodes)
+    error_message = "Each node needs an address of its own; these are given twice: ${join(", ", distinct([for n in values(var.nodes) : n.address if length([for m in values(var.nodes) : m if try(cidrhost("${m.address}/128", 0), m.address) == try(cidrhost("${n.address}/128", 0), n.address)]) > 1]))}."
   }
   validation {
-    condition     = length(distinct(compact([for n in values(var.nodes) : n.public_address]))) == length(compact([for n in values(var.nodes) : n.public_address]))
+    condition     = length(distinct([for a in compact([for n in values(var.nodes) : n.public_address]) : try(cidrhost("${a}/128", 0), a)])) == length(compact([for n in values(var.nodes) : n.public_address]))
     error_message = "Each node needs a public_address of its own: calls inside a dialog must come back to the node that has the call."
   }
   validation {

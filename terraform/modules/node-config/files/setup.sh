@@ -42,16 +42,20 @@ secret() {
 	esac
 }
 
-# The data disk is formatted only while nothing is on it.
+# The data disk is formatted only while nothing is on it: blkid ends with 2. Partitions, or several signatures at
+# once, are no file system and still somebody's data.
 disk() {
-	local tries=60
+	local tries=60 code=0 found
 	until [ -b "$DISK_DEVICE" ]; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || fail "the data disk $DISK_DEVICE is not there"
 		sleep 1
 	done
-	if [ -z "$(blkid -p -s TYPE -o value "$DISK_DEVICE" || true)" ]; then
+	found=$(blkid -p -o export "$DISK_DEVICE" 2>&1) || code=$?
+	if [ "$code" -eq 2 ] && [ -z "$found" ]; then
 		"mkfs.$DISK_FILESYSTEM" -L "$DISK_LABEL" "$DISK_DEVICE"
+	elif [ "$code" -ne 0 ] || ! grep -qx "LABEL=$DISK_LABEL" <<<"$found"; then
+		fail "$DISK_DEVICE holds something else than a file system with the label $DISK_LABEL and is left as it is: $(xargs <<<"$found")"
 	fi
 	install -d -m 0750 "$LIB"
 	if ! grep -q "^LABEL=$DISK_LABEL " /etc/fstab; then
