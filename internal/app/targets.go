@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net"
@@ -48,20 +50,62 @@ type target struct {
 // newTargets reads what was known before. A file that cannot be read costs the memory alone.
 func newTargets(a *App) *targets {
 	t := &targets{app: a, file: filepath.Join(a.cfg.DataDir, "targets.json"), known: make(map[string]target)}
-	text, err := os.ReadFile(t.file)
-	if err == nil {
-		err = json.Unmarshal(text, &t.known)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	known, err := readTargets(t.file)
+	if err != nil {
 		a.log.Warn("where nodes that are away show their metrics is not remembered", "file", t.file, "error", err)
-		t.known = make(map[string]target)
 	}
+	maps.Copy(t.known, known)
 	a.node.OnMembers(t.learn)
 	return t
 }
 
+// maxTargets bounds the file of targets in bytes: far more nodes than a cluster has.
+const maxTargets = 4 << 20
+
+// readTargets reads what was saved. A file that is not there holds nothing.
+func readTargets(file string) (map[string]target, error) {
+	in, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxTargets+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxTargets {
+		return nil, fmt.Errorf("larger than %d bytes", maxTargets)
+	}
+	var known map[string]target
+	if err := json.Unmarshal(text, &known); err != nil {
+		return nil, err
+	}
+	for name, n := range known {
+		if n.Role != roleWitness {
+			n.Role = roleSBC
+		}
+		n.Address = scrapable(n.Address)
+		known[name] = n
+	}
+	return known, nil
+}
+
+// scrapable returns an address that Prometheus can ask, and nothing for any other: one target that it cannot read costs it
+// the list, and an address that means every machine, or none, would be its own.
+func scrapable(address string) string {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || at.Port() == 0 || at.Addr().IsUnspecified() || at.Addr().Zone() != "" {
+		return ""
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()).String()
+}
+
 // metricsAddress is where other machines read this node's metrics; empty for nowhere. An address that stands for
-// all of the machine is told as the one of the interconnect.
+// all of the machine is told as the one of the interconnect, and one of loopback is nowhere, unless all nodes are on
+// one machine: Prometheus would find itself there.
 func metricsAddress(cfg *config.Config) string {
 	at := cfg.Admin.Metrics
 	if !at.IsValid() && cfg.Admin.Network == "tcp" {
@@ -70,14 +114,14 @@ func metricsAddress(cfg *config.Config) string {
 	if !at.IsValid() {
 		return ""
 	}
-	host := at.Addr()
+	host, reached := at.Addr(), cfg.Interconnect.Advertise.Addr()
 	if host.IsUnspecified() {
-		host = cfg.Interconnect.Advertise.Addr()
+		host = reached
 	}
-	if !host.IsValid() {
+	if !host.IsValid() || host.IsLoopback() && reached.IsValid() && !reached.IsLoopback() {
 		return ""
 	}
-	return netip.AddrPortFrom(host, at.Port()).String()
+	return scrapable(netip.AddrPortFrom(host, at.Port()).String())
 }
 
 // learn takes what the members of the gossip tell of themselves.
@@ -85,7 +129,7 @@ func (t *targets) learn(members []gossip.Member) {
 	t.mu.Lock()
 	changed := false
 	for _, m := range members {
-		n := target{Site: m.Meta.Site, Role: roleOf(m.Meta.Witness), Address: m.Meta.Metrics}
+		n := target{Site: m.Meta.Site, Role: roleOf(m.Meta.Witness), Address: scrapable(m.Meta.Metrics)}
 		if t.known[m.Name] != n {
 			t.known[m.Name], changed = n, true
 		}
@@ -124,13 +168,14 @@ func (t *targets) list(node *cluster.Node) []admin.ScrapeTarget {
 	cfg := t.app.cfg
 	own := metricsAddress(cfg)
 	hosts := map[string]string{cfg.Name: ""} // where each is reached at all
+	lives := map[string]bool{cfg.Name: true}
 	nodes := map[string]target{cfg.Name: {Site: cfg.Site, Role: roleOf(cfg.Witness), Address: own}}
 	for _, s := range node.Status().Raft.Servers {
 		hosts[s.Name] = s.Address
 	}
 	sites := map[string]string{}
 	for _, p := range node.Peers() {
-		hosts[p.Name], sites[p.Name] = p.Address, p.Site
+		hosts[p.Name], sites[p.Name], lives[p.Name] = p.Address, p.Site, p.Up
 	}
 	for _, m := range node.Members() {
 		if _, known := hosts[m.Name]; !known {
@@ -144,23 +189,49 @@ func (t *targets) list(node *cluster.Node) []admin.ScrapeTarget {
 		}
 	}
 	t.mu.Unlock()
-	list := make([]admin.ScrapeTarget, 0, len(hosts))
+	var found []place
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		n, told := nodes[name]
 		if !told {
 			n = target{Site: sites[name], Role: roleSBC}
 		}
+		p := place{name: name, target: n, claim: 1}
 		if n.Address == "" {
-			n.Address = beside(hosts[name], own)
+			p.Address, p.claim = scrapable(beside(hosts[name], own)), 0
 		}
-		if n.Address == "" {
-			continue
+		if lives[name] {
+			p.claim += 2
 		}
-		list = append(list, admin.ScrapeTarget{Targets: []string{n.Address}, Labels: map[string]string{
-			"cluster": cfg.Cluster.ID, "site": n.Site, "node": name, "role": n.Role,
+		if p.Address != "" {
+			found = append(found, p)
+		}
+	}
+	found = rightful(found)
+	list := make([]admin.ScrapeTarget, 0, len(found))
+	for _, p := range found {
+		list = append(list, admin.ScrapeTarget{Targets: []string{p.Address}, Labels: map[string]string{
+			"cluster": cfg.Cluster.ID, "site": p.Site, "node": p.name, "role": p.Role,
 		}})
 	}
 	return list
+}
+
+// place is a node at an address. Its claim is the better for a node that lives, and for one that has told the address
+// itself.
+type place struct {
+	name string
+	target
+	claim int
+}
+
+// rightful leaves at each address those with the best claim: a node that was given another name would be scraped under
+// both, and the dead one would look as if it lived.
+func rightful(all []place) []place {
+	best := map[string]int{}
+	for _, p := range all {
+		best[p.Address] = max(best[p.Address], p.claim)
+	}
+	return slices.DeleteFunc(all, func(p place) bool { return p.claim < best[p.Address] })
 }
 
 // beside guesses the address of a node that has not told it: the host where it is reached, and the port of this node.

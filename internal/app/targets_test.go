@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -100,13 +101,103 @@ func TestPrometheusFindsAllNodesFromAnyNode(t *testing.T) {
 func TestMetricsAddress(t *testing.T) {
 	at := netip.MustParseAddrPort
 	for want, cfg := range map[string]config.Config{
-		"192.0.2.1:9060": {Admin: config.Admin{Metrics: at("192.0.2.1:9060")}},
-		"192.0.2.2:9060": {Admin: config.Admin{Metrics: at("0.0.0.0:9060")}, Interconnect: config.Endpoint{Advertise: at("192.0.2.2:7950")}},
-		"192.0.2.3:8080": {Admin: config.Admin{Network: "tcp", Address: "192.0.2.3:8080"}},
-		"":               {Admin: config.Admin{Network: "unix", Address: "/run/tandem/admin.sock"}},
+		"192.0.2.1:9060":     {Admin: config.Admin{Metrics: at("192.0.2.1:9060")}},
+		"192.0.2.2:9060":     {Admin: config.Admin{Metrics: at("0.0.0.0:9060")}, Interconnect: config.Endpoint{Advertise: at("192.0.2.2:7950")}},
+		"192.0.2.3:8080":     {Admin: config.Admin{Network: "tcp", Address: "192.0.2.3:8080"}},
+		"":                   {Admin: config.Admin{Network: "unix", Address: "/run/tandem/admin.sock"}},
+		"127.0.0.1:9060":     {Admin: config.Admin{Metrics: at("127.0.0.1:9060")}, Interconnect: config.Endpoint{Advertise: at("127.0.0.9:7950")}},
+		"[2001:db8::1]:9060": {Admin: config.Admin{Metrics: at("[::]:9060")}, Interconnect: config.Endpoint{Advertise: at("[2001:db8::1]:7950")}},
 	} {
 		if got := metricsAddress(&cfg); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// An address of loopback means another machine to everybody else.
+func TestLoopbackIsNowhereForOtherMachines(t *testing.T) {
+	cfg := config.Config{
+		Admin:        config.Admin{Network: "tcp", Address: "127.0.0.1:8080"},
+		Interconnect: config.Endpoint{Advertise: netip.MustParseAddrPort("192.0.2.2:7950")},
+	}
+	if got := metricsAddress(&cfg); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A file of targets that is broken, hostile or of another version costs the memory and nothing else.
+func TestFileOfTargets(t *testing.T) {
+	good := `{"n1":{"site":"dallas","role":"sbc","address":"192.0.2.1:9060"}}`
+	for text, want := range map[string]string{
+		good:               "map[n1:{dallas sbc 192.0.2.1:9060}]",
+		good[:len(good)/2]: "unexpected end of JSON input",
+		"":                 "unexpected end of JSON input",
+		"null":             "map[]",
+		"[]":               "json: cannot unmarshal array into Go value of type map[string]app.target",
+		"{}":               "map[]",
+		`{"n1":null}`:      "map[n1:{ sbc }]",
+		`{"n1":{"role":"god","address":"http://192.0.2.1/\"><script>"}}`: "map[n1:{ sbc }]",
+		`{"n1":{"role":"witness","address":"0.0.0.0:9060"}}`:             "map[n1:{ witness }]",
+		`{"n1":{"address":"[fe80::1%eth0]:9060"}}`:                       "map[n1:{ sbc }]",
+		`{"n1":{"address":"[::ffff:192.0.2.1]:9060"}}`:                   "map[n1:{ sbc 192.0.2.1:9060}]",
+		`{"n1":{"address":"192.0.2.1:0"},"later":{"zone":"b"}}`:          "map[later:{ sbc } n1:{ sbc }]",
+		strings.Repeat(" ", maxTargets+1):                                "larger than 4194304 bytes",
+	} {
+		file := filepath.Join(t.TempDir(), "targets.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		known, err := readTargets(file)
+		got := fmt.Sprint(known)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%.60q: %s, want %s", text, got, want)
+		}
+	}
+	if known, err := readTargets(filepath.Join(t.TempDir(), "none")); known != nil || err != nil {
+		t.Errorf("no file: %v, %v", known, err)
+	}
+}
+
+// One address is one node: a name that is dead, or an address that was guessed, gives way.
+func TestOneNodeAtAnAddress(t *testing.T) {
+	at := func(name string, claim int, address string) place {
+		return place{name: name, claim: claim, target: target{Address: address}}
+	}
+	var names []string
+	for _, p := range rightful([]place{
+		at("old-name", 1, "a:1"), at("new-name", 3, "a:1"),
+		at("told", 3, "b:1"), at("guessed", 2, "b:1"),
+		at("dead", 1, "c:1"), at("dead-too", 1, "c:1"),
+	}) {
+		names = append(names, p.name)
+	}
+	if got := strings.Join(names, " "); got != "new-name told dead dead-too" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A node starts with a file of targets that holds nothing, learns all the same, and keeps what it has learnt.
+func TestEmptyMemoryOfTargets(t *testing.T) {
+	boxes := newClusterOf(t, "127.88.52", registering(1), 2)
+	for _, b := range boxes {
+		if err := os.MkdirAll(filepath.Join(b.dir, "data"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := boxes[0]
+	file := filepath.Join(b.dir, "data", "targets.json")
+	if err := os.WriteFile(file, []byte("null"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range boxes {
+		b.start()
+		defer b.stop()
+	}
+	b.wait("the other", func() bool {
+		known, err := readTargets(file)
+		return err == nil && len(known) == 2
+	})
 }
