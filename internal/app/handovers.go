@@ -26,9 +26,10 @@ type wayOut struct{ group, peer string }
 // handovers knows which groups' calls go from this site to another one, since when, and for how long in all.
 // Calls leave the time of their going there and look nothing up under a lock.
 type handovers struct {
-	site string
-	last sync.Map // wayOut -> *atomic.Int64, Unix nanoseconds of the last call that went
-	size atomic.Int64
+	site  string
+	began time.Time
+	last  sync.Map // wayOut -> *atomic.Int64, nanoseconds from began to the last call that went: clocks are set
+	size  atomic.Int64
 
 	mu     sync.Mutex
 	states map[wayOut]*handoverState
@@ -41,7 +42,7 @@ type handoverState struct {
 }
 
 func newHandovers(site string) *handovers {
-	return &handovers{site: site, states: make(map[wayOut]*handoverState)}
+	return &handovers{site: site, began: time.Now(), states: make(map[wayOut]*handoverState)}
 }
 
 // went notes a call that went to another site.
@@ -50,16 +51,20 @@ func (h *handovers) went(now time.Time, group, peer string) {
 	at, ok := h.last.Load(way)
 	if !ok {
 		if h.size.Add(1) > maxHandovers {
+			h.size.Add(-1)
 			return
 		}
-		at, _ = h.last.LoadOrStore(way, new(atomic.Int64))
+		if at, ok = h.last.LoadOrStore(way, new(atomic.Int64)); ok {
+			h.size.Add(-1) // another call was first
+		}
 	}
-	at.(*atomic.Int64).Store(now.UnixNano())
+	at.(*atomic.Int64).Store(int64(now.Sub(h.began)))
 }
 
 // look brings the states up to date. A group without far ends here by the document goes to the other site by the
-// operator's will, and is no handover.
-func (h *handovers) look(now time.Time, b *verdict.Board) {
+// operator's will, and is no handover. Nothing goes to a site that is not up: what was last heard of its members
+// does not count.
+func (h *handovers) look(now time.Time, b *verdict.Board, up func(site string) bool) {
 	if b == nil || b.Table == nil {
 		return
 	}
@@ -70,13 +75,14 @@ func (h *handovers) look(now time.Time, b *verdict.Board) {
 		}
 		for _, peer := range b.Table.PeerSites(h.site) {
 			if g.Serves(peer) {
-				active[wayOut{g.Name, peer}] = !b.View.Takes(g, h.site) && b.View.Takes(g, peer)
+				active[wayOut{g.Name, peer}] = up(peer) && !b.View.Takes(g, h.site) && b.View.Takes(g, peer)
 			}
 		}
 	}
 	h.last.Range(func(k, v any) bool {
 		way := k.(wayOut)
-		switch fresh := now.Sub(time.Unix(0, v.(*atomic.Int64).Load())) < handoverFresh; {
+		fresh := now.Sub(h.began)-time.Duration(v.(*atomic.Int64).Load()) < handoverFresh && up(way.peer)
+		switch {
 		case b.Table.Group(way.group) == nil:
 			h.last.Delete(way)
 			h.size.Add(-1)

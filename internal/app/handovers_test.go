@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,9 +58,11 @@ func TestHandovers(t *testing.T) {
 		return &verdict.Board{Table: table, View: v}
 	}
 	h := newHandovers("dallas")
+	h.began = start
+	away := false
 	at := func(s int, b *verdict.Board, want string) {
 		t.Helper()
-		h.look(start.Add(time.Duration(s)*time.Second), b)
+		h.look(start.Add(time.Duration(s)*time.Second), b, func(site string) bool { return site == "ashburn" && !away })
 		if got := h.text(); got != want {
 			t.Errorf("after %d s: %s, want %s", s, got, want)
 		}
@@ -80,5 +83,32 @@ func TestHandovers(t *testing.T) {
 	at(92, all, "acme-in>ashburn false - 1m15s; gamma-out>ashburn false - 1m0s")
 	if _, kept := h.last.Load(wayOut{"gone", "ashburn"}); kept {
 		t.Error("a group that is gone is remembered")
+	}
+	// A site that is gone gets no calls, whatever was heard of its members before, and whatever went there just now.
+	at(100, view("acme-in/dal"), "acme-in>ashburn true 12:01:40 1m15s; gamma-out>ashburn false - 1m0s")
+	h.went(start.Add(105*time.Second), "gamma-out", "ashburn")
+	away = true
+	at(106, view("acme-in/dal"), "acme-in>ashburn false - 1m21s; gamma-out>ashburn false - 1m0s")
+	away = false
+	at(110, view("acme-in/dal"), "acme-in>ashburn true 12:01:50 1m21s; gamma-out>ashburn true 12:01:50 1m0s")
+}
+
+// The bound of what is remembered counts what is there: neither calls beyond it nor calls at the same moment use it up.
+func TestHandoversAreBounded(t *testing.T) {
+	h := newHandovers("dallas")
+	now := time.Now()
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			for i := range maxHandovers + 100 {
+				h.went(now, fmt.Sprint("g", i), "ashburn")
+			}
+		})
+	}
+	calls.Wait()
+	kept := 0
+	h.last.Range(func(any, any) bool { kept++; return true })
+	if kept != int(h.size.Load()) || kept > maxHandovers || kept < maxHandovers-8 {
+		t.Errorf("%d ways are kept, and %d counted", kept, h.size.Load())
 	}
 }

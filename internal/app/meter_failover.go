@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tandem-sbc/tandem/monitor/metrics"
@@ -56,6 +57,14 @@ func siteMetrics(a *App) []metrics.Site {
 		}
 	}
 	return sites.without(a.cfg.Site)
+}
+
+// sitesUp tells of the other sites whether this node hears them now.
+func sitesUp(a *App) func(site string) bool {
+	list := siteMetrics(a)
+	return func(site string) bool {
+		return slices.ContainsFunc(list, func(s metrics.Site) bool { return s.Name == site && s.Up })
+	}
 }
 
 // siteList are sites by name, few enough to be looked through.

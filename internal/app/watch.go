@@ -197,7 +197,7 @@ func (w *watch) keepPeers(ctx context.Context) {
 		w.peers()
 		w.app.node.SetLoad(w.load())
 		w.canary.look(w.app)
-		w.meter.handovers.look(time.Now(), w.monitor.Board())
+		w.meter.handovers.look(time.Now(), w.monitor.Board(), sitesUp(w.app))
 		w.app.watchEmergencies(time.Now())
 		w.app.alarmIf(alarmWebhook, hookTrouble(w.app.hooks.Stats()))
 		w.app.decks.score(time.Now())

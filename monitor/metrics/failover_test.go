@@ -115,6 +115,36 @@ func TestMaxMembers(t *testing.T) {
 	}
 }
 
+// Members of a site that is not heard get no calls from here, whatever was heard of them last.
+func TestMembersOfASiteThatIsGone(t *testing.T) {
+	table := testTable(t, "carrier-a")
+	up := true
+	m := New(Info{}, Sources{
+		Board: func() *verdict.Board {
+			return verdict.Build(verdict.Input{Now: start, Table: table, Store: verdict.NewStore(), Knobs: verdict.NewKnobs()})
+		},
+		Sites: func() []Site { return []Site{{Name: "ashburn", Up: up}} },
+	})
+	for _, want := range []string{"1", "0"} {
+		up = want == "1"
+		page := pageOf(t, m)
+		here, there := 0, 0
+		for _, line := range page {
+			if strings.HasPrefix(line, "tandem_trunk_member_up{") {
+				switch {
+				case strings.Contains(line, `site="dallas"`) && strings.HasSuffix(line, " 1"):
+					here++
+				case strings.Contains(line, `site="ashburn"`) && strings.HasSuffix(line, " "+want):
+					there++
+				}
+			}
+		}
+		if here != 1 || there != 1 {
+			t.Errorf("with the other site up=%s: %d here, %d there:\n%s", want, here, there, strings.Join(page, "\n"))
+		}
+	}
+}
+
 // RFC 3261 section 8.1.3.2: a final that nobody knows is the x00 of its class.
 func TestFinalPlaces(t *testing.T) {
 	p := newFinalPlaces()

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -149,17 +150,19 @@ func (c *sourceCollector) Collect(ch chan<- prometheus.Metric) {
 		p.counter(descEvidenceLost, n.EvidenceLost)
 		p.instant(descStarted, n.Started)
 	}
+	var sites []Site
+	if c.s.Sites != nil {
+		sites = c.s.Sites()
+	}
 	if c.s.Board != nil {
 		if b := c.s.Board(); b != nil {
-			p.board(b, c.max, c.s.MemberCalls)
+			p.board(b, c.max, c.s.MemberCalls, sites)
 		}
 	}
 	if c.s.Cluster != nil {
 		p.cluster(c.s.Cluster())
 	}
-	if c.s.Sites != nil {
-		p.sites(c.s.Sites())
-	}
+	p.sites(sites)
 	if c.s.Handovers != nil {
 		p.handovers(c.s.Handovers())
 	}
@@ -265,8 +268,13 @@ func (p page) flag(d *prometheus.Desc, v bool, labels ...string) {
 	p.gauge(d, n, labels...)
 }
 
-// board shows members. Every state of every group and site has a series, so that an alert on "none active" sees a zero and not a gap.
-func (p page) board(b *verdict.Board, most int, calls func(*trunkgroup.Member) (int, int)) {
+// unheard tells whether a site is another one that this node does not hear.
+func unheard(sites []Site, name string) bool {
+	return slices.ContainsFunc(sites, func(s Site) bool { return s.Name == name && !s.Up })
+}
+
+// board shows members. A member of a site that is not heard gets no calls from here, whatever was heard of it last. Every state of every group and site has a series, so that an alert on "none active" sees a zero and not a gap.
+func (p page) board(b *verdict.Board, most int, calls func(*trunkgroup.Member) (int, int), sites []Site) {
 	type slot struct {
 		group, site string
 		state       trunkgroup.State
@@ -282,7 +290,7 @@ func (p page) board(b *verdict.Board, most int, calls func(*trunkgroup.Member) (
 		if i >= most {
 			continue
 		}
-		p.flag(descMemberUp, s.State.Selectable(), group, site, s.Member.ID)
+		p.flag(descMemberUp, s.State.Selectable() && !unheard(sites, site), group, site, s.Member.ID)
 		code, changes := 0, uint64(0)
 		for j := range s.Targets {
 			code = s.Targets[j].Code
