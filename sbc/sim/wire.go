@@ -97,7 +97,13 @@ func hop(uri []byte, fallback transport.Target) transport.Target {
 	if at == fallback.Addr && (proto == fallback.Transport || proto == trunkgroup.UDP) {
 		return fallback
 	}
-	return transport.Target{Transport: proto, Addr: at, Listener: -1, ServerName: fallback.ServerName}
+	// A name that was given is of all nodes of the cluster. Without one the certificate names the
+	// address: of the node that has the dialog now, which is another one after a hand-over.
+	name := fallback.ServerName
+	if name == fallback.Addr.Addr().String() {
+		name = addr.String()
+	}
+	return transport.Target{Transport: proto, Addr: at, Listener: -1, ServerName: name}
 }
 
 // viaName is the transport as a Via header writes it.
