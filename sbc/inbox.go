@@ -31,6 +31,7 @@ type inbox struct {
 	fresh   queue // requests that may begin a call, and what must stay in order with them
 	last    queue // requests that begin something else
 	dropped uint64
+	turns   uint64 // how often the shard came for more
 	// table is what emergency calls of known sources are found by: they go first
 	// although they begin a call (DEC-17). nil finds none.
 	table func() *trunkgroup.Table
@@ -121,10 +122,18 @@ func (b *inbox) event(e event) bool {
 func (b *inbox) take(dst []event, n int) []event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.turns++
 	end := len(dst) + n
 	dst = b.first.take(dst, n)
 	dst = b.fresh.take(dst, max(0, end-len(dst)-min(b.last.n, n/lastShare)))
 	return b.last.take(dst, end-len(dst))
+}
+
+// turn counts how often the shard came for more.
+func (b *inbox) turn() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.turns
 }
 
 func (b *inbox) lost() uint64 {

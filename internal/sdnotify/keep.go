@@ -30,6 +30,8 @@ const (
 type Teller interface {
 	Tell(lines ...string) error
 	Watchdog() time.Duration
+	// Serving tells whether READY=1 was told and STOPPING=1 was not.
+	Serving() bool
 }
 
 // Keep tells the manager of the service until ctx ends: READY=1 once, when it is ready or patience is over; STATUS= when
@@ -98,9 +100,10 @@ func (k *keeper) look(ctx context.Context) {
 	}
 }
 
-// answers asks the loops of the service, with a bound: a watchdog that is not fed ends the process.
+// answers asks the loops of the service, with a bound: a watchdog that is not fed ends the process. They have half of its
+// interval, since a busy node is slow and no more than that: with the time between two looks it is fed soon enough.
 func (k *keeper) answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, k.every())
+	ctx, cancel := context.WithTimeout(ctx, max(k.every(), k.manager.Watchdog()/2))
 	defer cancel()
 	err := k.service.Answers(ctx)
 	if silent := err != nil && context.Cause(ctx) != context.Canceled; silent != k.silent {
@@ -123,11 +126,16 @@ func (k *keeper) tell(lines []string) {
 	k.deaf = err != nil
 }
 
-// Reload tells the manager that what fn does is a reload. A node goes on working meanwhile.
+// Reload tells the manager that what fn does is a reload. A node goes on working meanwhile. The end of a reload is told as
+// READY=1: of one that happens before the node is ready, or when it ends, the manager hears nothing.
 func Reload(m Teller, fn func()) error {
+	if !m.Serving() {
+		fn()
+		return nil
+	}
 	err := m.Tell("RELOADING=1")
 	fn()
-	if err != nil {
+	if err != nil || !m.Serving() {
 		return err
 	}
 	return m.Tell("READY=1")

@@ -25,6 +25,8 @@ type heard struct {
 
 func (h *heard) Watchdog() time.Duration { return h.watchdog }
 
+func (h *heard) Serving() bool { return h.with("READY") != nil && h.with("STOPPING") == nil }
+
 func (h *heard) Tell(lines ...string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,6 +53,7 @@ type fake struct {
 	mu            sync.Mutex
 	unready, line string
 	ends, hangs   bool
+	slow          time.Duration // an answer takes this long
 }
 
 func (f *fake) set(change func(*fake)) {
@@ -62,7 +65,7 @@ func (f *fake) set(change func(*fake)) {
 func (f *fake) get() fake {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return fake{unready: f.unready, line: f.line, ends: f.ends, hangs: f.hangs}
+	return fake{unready: f.unready, line: f.line, ends: f.ends, hangs: f.hangs, slow: f.slow}
 }
 
 func (f *fake) Unready() string { g := f.get(); return g.unready }
@@ -70,11 +73,21 @@ func (f *fake) Line() string    { g := f.get(); return g.line }
 func (f *fake) Ends() bool      { g := f.get(); return g.ends }
 
 func (f *fake) Answers(ctx context.Context) error {
-	if g := f.get(); !g.hangs {
+	g := f.get()
+	if !g.hangs && g.slow == 0 {
 		return nil
 	}
-	<-ctx.Done()
-	return ctx.Err()
+	answer := time.NewTimer(g.slow)
+	defer answer.Stop()
+	if g.hangs {
+		answer.Stop()
+	}
+	select {
+	case <-answer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // elapse lets virtual time pass.
@@ -161,20 +174,60 @@ func TestTheEndIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestReload(t *testing.T) {
-	h := &heard{began: time.Now()}
-	err := Reload(h, func() {
-		if len(h.lines) != 1 || !strings.HasSuffix(h.lines[0], " RELOADING=1") {
-			t.Errorf("before: %q", h.lines)
+// A node that is busy answers late, and the watchdog does not end it; one that hangs is told of by nothing.
+func TestWatchdogSparesABusyNode(t *testing.T) {
+	const watchdog = 30 * time.Second
+	f := &fake{line: "serving", slow: 12 * time.Second}
+	keeping(t, watchdog, f, func(h *heard) {
+		elapse(10 * time.Minute)
+		last := time.Duration(0)
+		for _, l := range h.with("WATCHDOG") {
+			word, _, _ := strings.Cut(l, " ")
+			at, err := time.ParseDuration(word)
+			if err != nil || at-last >= watchdog {
+				t.Fatalf("at %s, after %s, %v", at, last, err)
+			}
+			last = at
+		}
+		if last < 9*time.Minute {
+			t.Errorf("it was fed last after %s", last)
 		}
 	})
-	if err != nil || len(h.lines) != 2 || !strings.HasSuffix(h.lines[1], " READY=1") {
-		t.Errorf("%v %q", err, h.lines)
+}
+
+func TestReload(t *testing.T) {
+	h := &heard{began: time.Now()}
+	told := func() (words []string) {
+		for _, l := range h.lines {
+			_, word, _ := strings.Cut(l, " ")
+			words = append(words, word)
+		}
+		return words
+	}
+	// The manager would take the end of a reload for the end of the start.
+	for range 100 {
+		if err := Reload(h, func() {}); err != nil || len(h.lines) != 0 {
+			t.Fatalf("before it is ready: %v %q", err, h.lines)
+		}
+	}
+	h.lines = []string{"0s READY=1"}
+	err := Reload(h, func() {
+		if got := told(); !slices.Equal(got, []string{"READY=1", "RELOADING=1"}) {
+			t.Errorf("meanwhile: %q", got)
+		}
+	})
+	if got := told(); err != nil || !slices.Equal(got, []string{"READY=1", "RELOADING=1", "READY=1"}) {
+		t.Errorf("%v %q", err, got)
 	}
 	h.err = errors.New("nobody hears")
 	done := false
 	if err := Reload(h, func() { done = true }); err == nil || !done {
 		t.Errorf("a manager that does not hear: %v, reloaded %v", err, done)
+	}
+	h.err, h.lines = nil, []string{"0s READY=1"}
+	err = Reload(h, func() { h.lines = append(h.lines, "1s STOPPING=1") })
+	if got := told(); err != nil || !slices.Equal(got, []string{"READY=1", "RELOADING=1", "STOPPING=1"}) {
+		t.Errorf("a reload that calls the end off: %v %q", err, got)
 	}
 }
 
@@ -223,7 +276,13 @@ func TestTell(t *testing.T) {
 	if got, want := string(buf[:n]), "READY=1\nSTATUS=two MAINPID=1"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
+	if !m.Serving() {
+		t.Error("the manager was told that it is ready")
+	}
 	conn.Close()
+	if err := m.Tell("STOPPING=1"); err == nil || m.Serving() {
+		t.Errorf("an end that nobody heard of: %v", err)
+	}
 	if err := m.Tell("WATCHDOG=1"); err == nil {
 		t.Error("nobody listens, and nobody says so")
 	}

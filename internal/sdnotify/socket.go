@@ -3,8 +3,10 @@ package sdnotify
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +14,8 @@ import (
 type Manager struct {
 	addr     *net.UnixAddr
 	watchdog time.Duration
+	ready    atomic.Bool // READY=1 was told
+	stopping atomic.Bool // STOPPING=1 was told
 }
 
 // Find returns the manager that the environment of the process pid names, or nil. Errors: a variable that nobody who
@@ -46,6 +50,9 @@ func (m *Manager) Watchdog() time.Duration {
 	return m.watchdog
 }
 
+// Serving tells whether the manager takes the process for one that is ready and does not end.
+func (m *Manager) Serving() bool { return m != nil && m.ready.Load() && !m.stopping.Load() }
+
 // sendTimeout bounds what a manager that does not read can cost.
 const sendTimeout = time.Second
 
@@ -53,6 +60,10 @@ const sendTimeout = time.Second
 func (m *Manager) Tell(lines ...string) error {
 	if m == nil {
 		return nil
+	}
+	// The end is noted before it is told, so that a reload cannot call it off.
+	if slices.Contains(lines, "STOPPING=1") {
+		m.stopping.Store(true)
 	}
 	clean := make([]string, len(lines))
 	for i, l := range lines {
@@ -68,6 +79,9 @@ func (m *Manager) Tell(lines ...string) error {
 	}
 	if _, err := conn.Write([]byte(strings.Join(clean, "\n"))); err != nil {
 		return fmt.Errorf("service manager: %w", err)
+	}
+	if slices.Contains(lines, "READY=1") {
+		m.ready.Store(true)
 	}
 	return nil
 }
