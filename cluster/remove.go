@@ -235,6 +235,12 @@ func (n *Node) drop(a absence) {
 	n.removed.mu.Unlock()
 	n.meetMembers(n.gossip.Members())
 	n.ic.Drop(a.Node)
+	if p, ok := n.ic.Peer(a.Node); ok && p.Up {
+		// It came up after it was looked at, and backAgain may have been too early.
+		n.backAgain(p)
+		n.meetMembers(n.gossip.Members())
+		return
+	}
 	n.census.mu.Lock()
 	delete(n.census.seats, a.Node)
 	n.census.mu.Unlock()

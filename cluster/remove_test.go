@@ -79,6 +79,59 @@ func TestRemovedNodeIsForgotten(t *testing.T) {
 	})
 }
 
+// A node that lives on the far side of a cut is removed by those who cannot know that: after the heal it is a member again,
+// without a restart. The side without a majority removes nobody, and who is removed twice is removed once.
+func TestRemovedNodeThatLives(t *testing.T) {
+	long(t)
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		nodes := v.run()
+		time.Sleep(time.Minute)
+		v.propose(nodes["dal-1"], "first")
+		v.isolate(true)
+		time.Sleep(10 * time.Second)
+
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		if err := nodes["ash-1"].Remove(ctx, Removal{Node: "dal-2", Author: "ann", Reason: "lost"}); !errors.Is(err, ErrNoLeader) {
+			t.Errorf("the side without a majority: %v", err)
+		}
+		cancel()
+		if forgets(nodes["ash-1"], "dal-2") {
+			t.Error("what was not removed is forgotten")
+		}
+		ctx = context.Background()
+		gone := Removal{Node: "ash-2", Author: "ann", Reason: "lost"}
+		if err := nodes["dal-1"].Remove(ctx, gone); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if err := nodes["dal-1"].Remove(ctx, gone); err != nil && !errors.Is(err, ErrUnknownNode) {
+			t.Errorf("again: %v", err)
+		}
+		if got := voters(nodes["dal-1"]); got != "ash-1 dal-1 dal-2 wit-1" {
+			t.Errorf("the voters are %s", got)
+		}
+		time.Sleep(2 * time.Minute)
+
+		v.isolate(false)
+		time.Sleep(3 * time.Minute)
+		second := v.propose(nodes["ash-2"], "second")
+		time.Sleep(10 * time.Second)
+		for name, m := range nodes {
+			if name != "ash-2" && (forgets(m, "ash-2") || m.Removed("ash-2")) {
+				t.Errorf("%s does not see that it lives", name)
+			}
+			if e, _ := m.Current(); e.Version != second {
+				t.Errorf("%s has %v, want %v", name, e.Version, second)
+			}
+			if s := m.Status(); !s.Raft.Quorum || len(s.Alarms) != 0 || len(s.Raft.Servers) != 5 {
+				t.Errorf("%s: quorum %v, alarms %v, %d in the consensus", name, s.Raft.Quorum, s.Alarms, len(s.Raft.Servers))
+			}
+		}
+		v.endAll(nodes)
+	})
+}
+
 // Two voters of which none may fail are left only when somebody says so.
 func TestRemovalLeavesThreeVoters(t *testing.T) {
 	e := electorateOf("d1 a1 w1", "V d1", "V a1 d", "V w1")
