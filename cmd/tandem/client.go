@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -61,7 +60,7 @@ func (c *cli) api() (*api, error) {
 	if file := cmp.Or(c.client.tokenFile, to.TokenFile); file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("token: %w", err)
+			return nil, fail(exitUnauthorized, "--token-file, or token_file of the context, names the file that holds the token of admin.token_file", "token: %w", err)
 		}
 		a.token = strings.TrimSpace(string(text))
 	}
@@ -201,7 +200,7 @@ func (a *api) refused(res *http.Response, body []byte) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		code = exitUnauthorized
 		if hint == "" {
-			hint = "--token-file or TANDEM_TOKEN gives the token of admin.token_file"
+			hint = "--token-file or TANDEM_TOKEN gives the token of admin.token_file; on the machine of a node: sudo tandem --token-file /etc/tandem/admin.token"
 		}
 	}
 	return &failure{code: code, hint: hint, err: errors.New(strings.Join(lines, "\n"))}

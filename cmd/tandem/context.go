@@ -15,13 +15,16 @@ import (
 )
 
 func (c *cli) contextCommand() *cobra.Command {
-	return group("context", "Nodes that this machine asks, by name",
+	g := group("context", "Nodes that this machine asks, by name",
 		&cobra.Command{
 			Use: "list", Short: "The contexts of the contexts file, and the current one", Args: arguments(),
 			RunE: action(func(*cobra.Command, []string) error {
-				f, _, err := c.contexts()
+				f, path, err := c.contexts()
 				if err != nil {
 					return err
+				}
+				if len(f.Contexts) == 0 {
+					fmt.Fprintf(c.err, "note: no context in %s; %s\n", path, contextsHint)
 				}
 				return c.print(f, func() *table {
 					t := &table{head: []string{"CURRENT", "NAME", "ADDRESS", "PROOF"}}
@@ -44,7 +47,7 @@ func (c *cli) contextCommand() *cobra.Command {
 					return err
 				}
 				if _, err := f.Find(args[0]); err != nil {
-					return fail(exitNotFound, "tandem context list", "%w in %s", err, path)
+					return noContext(f, path, err)
 				}
 				f.Current = args[0]
 				return f.Write(path)
@@ -65,6 +68,29 @@ func (c *cli) contextCommand() *cobra.Command {
 			}),
 		},
 	)
+	g.Long = `Contexts are nodes by name, so that one machine asks any of them: tandem --context dal-1 node list. They stand in
+~/.config/tandem/contexts.yaml, or in the file that TANDEM_CONTEXTS names. Terraform renders it (output contexts), or write it:
+
+  current: dal-1
+  contexts:
+    - {name: here, address: "unix:/run/tandem/admin.sock"}
+    - {name: dal-1, address: "https://dal-1.example.net:8443", token_file: admin.token, ca: ca.pem, server_name: dal-1.CLUSTER.tandem.internal}
+
+Paths start at its directory. A command asks --address or --context, else TANDEM_ADDR, else TANDEM_CONTEXT, else the current one,
+else the node of this machine.`
+	return g
+}
+
+// contextsHint says where a contexts file comes from.
+const contextsHint = "tandem context --help says what stands there; TANDEM_CONTEXTS names another file"
+
+// noContext is the failure of a name that the file does not have.
+func noContext(f *contexts.File, path string, err error) error {
+	hint := "tandem context list"
+	if len(f.Contexts) == 0 {
+		hint = contextsHint
+	}
+	return fail(exitNotFound, hint, "%w in %s", err, path)
 }
 
 // proof says by what the client proves itself to a node.
@@ -92,7 +118,7 @@ func (c *cli) contexts() (*contexts.File, string, error) {
 	}
 	f, err := contexts.Read(path)
 	if err != nil {
-		return nil, path, fail(exitFailed, "docs/cli.md says what stands in it", "%w", err)
+		return nil, path, fail(exitFailed, "tandem context --help says what stands in it", "%w", err)
 	}
 	return f, path, nil
 }
@@ -122,7 +148,7 @@ func (c *cli) node() (contexts.Context, error) {
 	}
 	to, err := f.Find(name)
 	if err != nil {
-		return contexts.Context{}, fail(exitNotFound, "tandem context list", "%w in %s", err, path)
+		return contexts.Context{}, noContext(f, path, err)
 	}
 	return to.Beside(path), nil
 }
