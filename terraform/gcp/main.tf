@@ -82,7 +82,7 @@ module "node_config" {
   )
   ports      = var.ports
   listeners  = var.listeners
-  admin      = { remote = var.remote_admin }
+  admin      = { remote = var.remote_admin, token_file = "secrets/admin.token" }
   package    = var.package
   secrets    = { source = "gcp", project = var.project, prefix = var.cluster.id }
   data_disk  = {}

@@ -29,7 +29,7 @@ output "secrets" {
 }
 
 output "console" {
-  description = "By node, the command that brings its admin API to this machine, through Google's Identity-Aware Proxy: then `tandem --context NODE` with a context at 127.0.0.1, or curl."
+  description = "By node, the command that brings its admin API to this machine, through Google's Identity-Aware Proxy: then `tandem --context NODE` with a context at 127.0.0.1 (docs/deploy-gcp.md), or curl."
   value = { for n, i in merge(concat([for m in module.site : m.instances], [{ (var.witness.name) = module.witness.instance }])...) :
     n => "gcloud compute ssh ${i.name} --project ${var.project} --zone ${i.zone} --tunnel-through-iap -- -N -L 127.0.0.1:${var.ports.admin}:${n == var.witness.name ? local.witness_address : local.placed[n].address}:${var.ports.admin}"
   }

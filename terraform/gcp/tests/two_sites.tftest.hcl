@@ -162,6 +162,10 @@ run "operating" {
     error_message = "There is a context for each node."
   }
   assert {
+    condition     = alltrue([for c in yamldecode(output.contexts).contexts : c.token_file == "secrets/admin.token" && c.ca == "tandem-ca/ca.pem"])
+    error_message = "The contexts lead to the files that docs/deploy-gcp.md makes."
+  }
+  assert {
     condition     = contains([for t in jsondecode(output.http_sd) : t.targets[0]], "10.30.0.11:9060")
     error_message = "Prometheus has the witness among its targets."
   }
