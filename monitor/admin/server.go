@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -50,6 +51,8 @@ type Server struct {
 	cfg       Settings
 	listeners []net.Listener
 	servers   []*http.Server
+	probing   net.Listener // of Probes; nil for none
+	faults    *faultLog
 	wg        sync.WaitGroup
 }
 
@@ -64,7 +67,7 @@ func New(cfg Settings) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, faults: &faultLog{log: cfg.Logger, now: time.Now}}
 	mux := http.NewServeMux()
 	s.probes(mux)
 	s.register(mux)
@@ -89,6 +92,7 @@ func New(cfg Settings) (*Server, error) {
 		mux := http.NewServeMux()
 		s.probes(mux)
 		s.discovery(mux)
+		s.probing = l
 		s.add(l, mux)
 	}
 	return s, nil
@@ -157,7 +161,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) {
 		WriteTimeout:      90 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(s.faults, "", 0),
 	})
 }
 
@@ -177,10 +181,10 @@ func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
 
 // ProbesAddr is where /livez, /readyz and /metrics answer beside the API; nil for nowhere.
 func (s *Server) ProbesAddr() net.Addr {
-	if len(s.listeners) < 2 {
+	if s.probing == nil {
 		return nil
 	}
-	return s.listeners[1].Addr()
+	return s.probing.Addr()
 }
 
 // Stop answers what was asked, as far as ctx allows, and closes everything. It may be called without Start.
