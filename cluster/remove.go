@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ const kindRemoval byte = 240
 type absence struct {
 	Node string `json:"node"`
 	Boot uint64 `json:"boot"`
+	// Again is an old removal, told to a peer that may have missed it.
+	Again bool `json:"again,omitempty"`
 }
 
 // removed are the nodes that this node does not look for any more although its file
@@ -71,17 +74,23 @@ func (n *Node) Remove(ctx context.Context, o Removal) error {
 	}
 	gone := absence{Node: o.Node, Boot: boot}
 	n.drop(gone)
-	payload, err := json.Marshal(gone)
-	if err != nil {
-		return fmt.Errorf("cluster: tell of a removal: %w", err)
-	}
 	for _, p := range n.ic.Peers() {
 		if p.Up {
-			n.ic.Send(p.Name, kindRemoved, payload)
+			n.tellRemoved(p.Name, gone)
 		}
 	}
 	n.log.Warn("node removed", "peer", o.Node, "author", o.Author, "reason", o.Reason)
 	return nil
+}
+
+// tellRemoved gives a peer the word of a removal.
+func (n *Node) tellRemoved(peer string, a absence) {
+	payload, err := json.Marshal(a)
+	if err != nil {
+		n.log.Error("a removal is not told", "peer", peer, "error", err)
+		return
+	}
+	n.ic.Send(peer, kindRemoved, payload)
 }
 
 // heardOf returns the last known boot of a node, and whether anything names it.
@@ -256,17 +265,25 @@ func (n *Node) hearRemoved(from string, _ byte, payload []byte) {
 	if a.Node == n.cfg.Node {
 		return // it is wrong about us: gossip tells it
 	}
+	if p, ok := n.ic.Peer(a.Node); a.Again && ok && p.Boot > a.Boot {
+		return // it has lived since
+	}
 	n.drop(a)
 }
 
-// backAgain lets a removed node that lives be a member again.
+// backAgain lets a removed node that lives be a member again, and tells every peer that comes who was removed: it
+// may have been cut off meanwhile.
 func (n *Node) backAgain(p interconnect.Peer) {
 	if !p.Up {
 		return
 	}
 	n.removed.mu.Lock()
 	delete(n.removed.boots, p.Name)
+	gone := maps.Clone(n.removed.boots)
 	n.removed.mu.Unlock()
+	for name, boot := range gone {
+		n.tellRemoved(p.Name, absence{Node: name, Boot: boot, Again: true})
+	}
 }
 
 // absent reports a node that was removed and, as far as boot tells, has not come back.

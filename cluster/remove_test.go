@@ -132,6 +132,49 @@ func TestRemovedNodeThatLives(t *testing.T) {
 	})
 }
 
+// A site that was cut off when a node was removed hears of it after the heal.
+func TestRemovalIsHeardAfterACut(t *testing.T) {
+	long(t)
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		v.add("dal-3")
+		nodes := map[string]*member{}
+		for _, name := range v.names {
+			cfg := v.config(name, t.TempDir())
+			if name == "dal-3" {
+				cfg.Voters = nil
+			}
+			nodes[name] = v.start(cfg)
+		}
+		time.Sleep(time.Minute)
+		v.isolate(true)
+		time.Sleep(10 * time.Second)
+		v.stop(nodes["dal-3"])
+		if err := nodes["dal-1"].Remove(context.Background(), Removal{Node: "dal-3", Author: "ann", Reason: "sold"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if forgets(nodes["ash-1"], "dal-3") {
+			t.Error("a site that is cut off has heard of a removal")
+		}
+		v.isolate(false)
+		time.Sleep(2 * time.Minute)
+		for name, m := range nodes {
+			if name != "dal-3" && (!forgets(m, "dal-3") || !m.Removed("dal-3")) {
+				t.Errorf("%s looks for the removed node", name)
+			}
+		}
+		nodes["dal-3"] = v.start(nodes["dal-3"].cfg)
+		time.Sleep(2 * time.Minute)
+		for name, m := range nodes {
+			if name != "dal-3" && (forgets(m, "dal-3") || m.Removed("dal-3")) {
+				t.Errorf("%s does not see that it is back", name)
+			}
+		}
+		v.endAll(nodes)
+	})
+}
+
 // Two voters of which none may fail are left only when somebody says so.
 func TestRemovalLeavesThreeVoters(t *testing.T) {
 	e := electorateOf("d1 a1 w1", "V d1", "V a1 d", "V w1")
