@@ -68,10 +68,10 @@ func TestImportIsSeenWhole(t *testing.T) {
 	changes := make(chan int, 1)
 	wg.Go(func() {
 		i := 0
+		defer func() { changes <- i }() // also after an error: somebody waits for it
 		for {
 			select {
 			case <-stop:
-				changes <- i
 				return
 			default:
 			}

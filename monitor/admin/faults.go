@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"bytes"
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,9 +14,9 @@ const (
 	faultSpan = time.Minute
 )
 
-// faultLog takes what net/http says of connections, and passes on as much of it as a log can bear.
+// faultLog is the handler of what net/http says of connections. It passes on as much of it as a log can bear.
 type faultLog struct {
-	log *slog.Logger
+	slog.Handler
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -25,11 +25,10 @@ type faultLog struct {
 	hushed int
 }
 
-// Write implements io.Writer for a log.Logger, which calls it once a line.
-func (f *faultLog) Write(line []byte) (int, error) {
+// Handle implements slog.Handler.
+func (f *faultLog) Handle(ctx context.Context, r slog.Record) error {
 	f.mu.Lock()
-	now := f.now()
-	hushed := 0
+	now, hushed := f.now(), 0
 	if now.Sub(f.since) >= faultSpan {
 		hushed, f.since, f.logged, f.hushed = f.hushed, now, 0, 0
 	}
@@ -39,8 +38,11 @@ func (f *faultLog) Write(line []byte) (int, error) {
 		f.hushed++
 	}
 	f.mu.Unlock()
-	if tell {
-		f.log.Warn("a connection to the admin API failed", "error", string(bytes.TrimSpace(line)), "hushed", hushed)
+	if !tell {
+		return nil
 	}
-	return len(line), nil
+	if hushed > 0 {
+		r.AddAttrs(slog.Int("hushed", hushed))
+	}
+	return f.Handler.Handle(ctx, r)
 }

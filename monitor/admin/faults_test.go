@@ -3,7 +3,6 @@ package admin
 import (
 	"bytes"
 	"crypto/tls"
-	"log"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -17,7 +16,7 @@ import (
 func TestFaultsOfConnectionsAreLoggedWithALimit(t *testing.T) {
 	var text bytes.Buffer
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	l := log.New(&faultLog{log: slog.New(slog.NewTextHandler(&text, nil)), now: func() time.Time { return now }}, "", 0)
+	l := slog.NewLogLogger(&faultLog{Handler: slog.NewTextHandler(&text, nil), now: func() time.Time { return now }}, slog.LevelWarn)
 	for range 1000 {
 		l.Print("http: TLS handshake error from 192.0.2.1:40000: EOF")
 	}

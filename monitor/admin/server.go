@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -67,7 +66,7 @@ func New(cfg Settings) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, faults: &faultLog{log: cfg.Logger, now: time.Now}}
+	s := &Server{cfg: cfg, faults: &faultLog{Handler: cfg.Logger.Handler(), now: time.Now}}
 	mux := http.NewServeMux()
 	s.probes(mux)
 	s.register(mux)
@@ -161,7 +160,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) {
 		WriteTimeout:      90 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          log.New(s.faults, "", 0),
+		ErrorLog:          slog.NewLogLogger(s.faults, slog.LevelWarn),
 	})
 }
 
