@@ -114,6 +114,9 @@ func (c *cli) contexts() (*contexts.File, string, error) {
 		if home == "" {
 			home = filepath.Join(c.env("HOME"), ".config")
 		}
+		if !filepath.IsAbs(home) {
+			return &contexts.File{}, "any file: HOME is not set", nil // nobody's home: a file of the working directory may be a stranger's
+		}
 		path = filepath.Join(home, "tandem", "contexts.yaml")
 	}
 	f, err := contexts.Read(path)

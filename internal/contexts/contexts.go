@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -78,6 +79,10 @@ func Parse(text []byte) (*File, error) {
 	if err := dec.Decode(f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	var more yaml.Node
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, errors.New("a second document stands behind the first one: nobody would read it")
+	}
 	var faults []error
 	seen := map[string]bool{}
 	for i, c := range f.Contexts {
@@ -124,8 +129,14 @@ func CheckAddress(address string) error {
 	}
 	if strings.HasPrefix(address, "https://") {
 		u, err := url.Parse(address)
-		if err != nil || u.Hostname() == "" || u.Port() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		if err == nil && u.User != nil {
+			return fmt.Errorf("address: a name or a password stands before the host; %s", right) // and is not told on
+		}
+		if err != nil || u.Hostname() == "" || u.Port() == "" || strings.TrimRight(address, "/") != "https://"+u.Host {
 			return fmt.Errorf("address: %q has more or less than a host and a port; %s", address, right)
+		}
+		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+			return fmt.Errorf("address: %q has no port between 1 and 65535; %s", address, right)
 		}
 		return nil
 	}

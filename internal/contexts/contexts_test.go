@@ -14,6 +14,7 @@ current: ash-1
 contexts:
   - {name: dal-1, address: "unix:/run/tandem/admin.sock"}
   - {name: dal-2, address: "127.0.0.1:8080", token_file: token}
+  - {name: ipv6, address: "https://[2001:db8::1]:8443/"}
   - name: ash-1
     address: https://sbc.example.com:8443
     token_file: /etc/token
@@ -52,7 +53,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 	if c = c.Beside(path); c.CA != filepath.Join(filepath.Dir(path), "ca.pem") || c.TokenFile != "/etc/token" {
 		t.Errorf("paths: %+v", c)
 	}
-	if _, err := back.Find("ash-9"); err == nil || !strings.Contains(err.Error(), "ash-1, dal-1, dal-2") {
+	if _, err := back.Find("ash-9"); err == nil || !strings.Contains(err.Error(), "ash-1, dal-1, dal-2, ipv6") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -66,14 +67,19 @@ func TestFaults(t *testing.T) {
 		{"no address", `contexts: [{name: a}]`, "is not an admin address"},
 		{"plain http", `contexts: [{name: a, address: "http://sbc.example.com:80"}]`, "https://sbc.example.com:8443"},
 		{"no port", `contexts: [{name: a, address: "https://sbc.example.com"}]`, "a host and a port"},
-		{"password in the address", `contexts: [{name: a, address: "https://me:secret@sbc.example.com:8443"}]`, "a host and a port"},
+		{"password in the address", `contexts: [{name: a, address: "https://me:secret@sbc.example.com:8443"}]`, "before the host"},
+		{"fragment", `contexts: [{name: a, address: "https://sbc.example.com:8443#x"}]`, "a host and a port"},
+		{"question", `contexts: [{name: a, address: "https://sbc.example.com:8443?"}]`, "a host and a port"},
+		{"port 0", `contexts: [{name: a, address: "https://sbc.example.com:0"}]`, "between 1 and 65535"},
+		{"port too large", `contexts: [{name: a, address: "https://[2001:db8::1]:65536"}]`, "between 1 and 65535"},
+		{"two documents", "contexts: []\n---\ncontexts: []\n", "second document"},
 		{"no path", `contexts: [{name: a, address: "unix:"}]`, "no path"},
 		{"ca without https", `contexts: [{name: a, address: "127.0.0.1:8080", ca: x}]`, "for addresses that begin with https"},
 		{"half a pair", `contexts: [{name: a, address: "https://h:1", cert: x}]`, "both cert and key"},
 		{"current", `{current: b, contexts: [{name: a, address: "unix:/s"}]}`, `there is no context "b"; there are a`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := Parse([]byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := Parse([]byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v; want %q in it", err, tc.want)
 			}
 		})
