@@ -2,6 +2,7 @@ package sdnotify
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -106,7 +107,7 @@ func (k *keeper) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, max(k.every(), k.manager.Watchdog()/2))
 	defer cancel()
 	err := k.service.Answers(ctx)
-	if silent := err != nil && context.Cause(ctx) != context.Canceled; silent != k.silent {
+	if silent := err != nil && !errors.Is(context.Cause(ctx), context.Canceled); silent != k.silent {
 		k.silent = silent
 		if silent {
 			k.log.Error("the node does not answer itself; the service manager is told nothing until it does", "error", err)

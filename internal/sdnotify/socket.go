@@ -73,7 +73,7 @@ func (m *Manager) Tell(lines ...string) error {
 	if err != nil {
 		return fmt.Errorf("service manager: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // a datagram is sent, or Write has said why not
 	if err := conn.SetDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return fmt.Errorf("service manager: %w", err)
 	}
