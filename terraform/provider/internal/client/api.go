@@ -93,7 +93,14 @@ var errLags = errors.New("the node does not have the newest document yet")
 // Document reads the document in force: never one that is older than what was seen before.
 func (c *Client) Document(ctx context.Context) (Document, error) {
 	var d Document
-	err := c.each(ctx, request{method: http.MethodGet, path: "/v1/config"}, &d, func() error {
+	err := c.each(ctx, request{method: http.MethodGet, path: "/v1/config", has: "revision"}, func(body []byte) error {
+		d = Document{} // nothing stays of a node that was passed over
+		if err := json.Unmarshal(body, &d); err != nil {
+			return err
+		}
+		if d.Revision > 0 && d.Text == "" {
+			return errStranger
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if d.Older(c.seen) {
@@ -107,11 +114,10 @@ func (c *Client) Document(ctx context.Context) (Document, error) {
 
 // Check asks a node what is wrong with a document, and changes nothing.
 func (c *Client) Check(ctx context.Context, text []byte) ([]Fault, error) {
-	var applied struct{}
 	err := c.each(ctx, request{
-		method: http.MethodPost, path: "/v1/config", query: map[string][]string{"dry_run": {"true"}, "author": {c.cfg.Author}},
+		has: "revision", method: http.MethodPost, path: "/v1/config", query: map[string][]string{"dry_run": {"true"}, "author": {c.cfg.Author}},
 		body: text, kind: "application/yaml",
-	}, &applied, nil)
+	}, func([]byte) error { return nil })
 	if p, ok := errors.AsType[*Problem](err); ok && len(p.Faults) > 0 {
 		return p.Faults, nil
 	}
@@ -144,7 +150,10 @@ type Status struct {
 // Status asks how the cluster does.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var s Status
-	err := c.each(ctx, request{method: http.MethodGet, path: "/v1/nodes"}, &s, nil)
+	err := c.each(ctx, request{method: http.MethodGet, path: "/v1/nodes", has: "nodes"}, func(body []byte) error {
+		s = Status{}
+		return json.Unmarshal(body, &s)
+	})
 	return s, err
 }
 
@@ -167,6 +176,6 @@ func (c *Client) Explain(ctx context.Context, q Question) (json.RawMessage, erro
 		return nil, err
 	}
 	var out json.RawMessage
-	err = c.each(ctx, request{method: http.MethodPost, path: "/v1/explain", body: body, kind: "application/json"}, &out, nil)
+	err = c.each(ctx, request{method: http.MethodPost, path: "/v1/explain", body: body, kind: "application/json", has: "direction"}, into(&out))
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type Config struct {
 	CA, Cert, Key string
 	// ServerName is the name in the nodes' certificates. Default the host of the endpoint.
 	ServerName string
+	// ServerNames has the names of nodes whose certificates bear their own, by endpoint; ServerName is for the rest.
+	ServerNames map[string]string
 	// Author stands in the history of the document. Default terraform.
 	Author string
 	// Patience is how long a change or a question is tried again. Default a minute.
@@ -70,6 +73,15 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Patience <= 0 {
 		cfg.Patience = time.Minute
 	}
+	cfg.Token = strings.TrimSpace(cfg.Token)
+	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the token has more than one word: it is one line of letters, digits and signs, as in admin.token_file of the nodes")
+	}
+	for name := range cfg.ServerNames {
+		if !slices.Contains(cfg.Endpoints, name) {
+			return nil, fmt.Errorf("server_names has %q, which is none of endpoints: write it as it stands there", name)
+		}
+	}
 	c := &Client{cfg: cfg}
 	for _, address := range cfg.Endpoints {
 		e, err := newEndpoint(cfg, address)
@@ -86,6 +98,8 @@ func newEndpoint(cfg Config, address string) (endpoint, error) {
 	dial := &net.Dialer{Timeout: 5 * time.Second}
 	transport.DialContext = dial.DialContext
 	e := endpoint{name: address, http: &http.Client{Transport: transport, Timeout: requestTimeout}}
+	// Nodes send nobody elsewhere: who does so shall not have the token.
+	e.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		if path == "" {
 			return e, errors.New("the path of the socket is missing: write unix:/run/tandem/admin.sock")
@@ -96,10 +110,13 @@ func newEndpoint(cfg Config, address string) (endpoint, error) {
 	}
 	if strings.HasPrefix(address, "https://") {
 		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+		if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 			return e, errors.New("write it as https://host:port, without a path")
 		}
 		e.base = "https://" + u.Host
+		if name := cfg.ServerNames[address]; name != "" {
+			cfg.ServerName = name
+		}
 		transport.TLSClientConfig, err = tlsConfig(cfg)
 		return e, err
 	}
@@ -143,17 +160,21 @@ type request struct {
 	body         []byte
 	kind         string // of the body
 	key          string // idempotency key
+	has          string // a key that every answer of a node has
 }
 
-// ask sends a request to one endpoint and decodes the answer. Errors are *Problem when the node said no.
-func (c *Client) ask(ctx context.Context, e endpoint, r request, out any) error {
+// errStranger is of an answer that no node gives, whatever its status.
+var errStranger = errors.New("this is no answer of a node of Tandem")
+
+// ask sends a request to one endpoint and returns the answer. Errors are *Problem when the node said no.
+func (c *Client) ask(ctx context.Context, e endpoint, r request) ([]byte, error) {
 	at := e.base + r.path
 	if len(r.query) > 0 {
 		at += "?" + r.query.Encode()
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, at, bytes.NewReader(r.body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if r.kind != "" {
@@ -167,12 +188,12 @@ func (c *Client) ask(ctx context.Context, e endpoint, r request, out any) error 
 	}
 	resp, err := e.http.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if resp.StatusCode >= 300 {
 		p := &Problem{}
@@ -180,30 +201,37 @@ func (c *Client) ask(ctx context.Context, e endpoint, r request, out any) error 
 			p.Title = resp.Status
 		}
 		p.Status, p.Endpoint = resp.StatusCode, e.name
-		return p
+		return nil, p
 	}
-	return json.Unmarshal(body, out)
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(body, &keys); err != nil || keys[r.has] == nil {
+		return nil, errStranger
+	}
+	return body, nil
 }
 
 // each asks the endpoints in turn, the one that answered last first, until good takes an
 // answer or the patience ends. good says with another error that this node is to be passed
 // over for now.
-func (c *Client) each(ctx context.Context, r request, out any, good func() error) error {
+func (c *Client) each(ctx context.Context, r request, good func(body []byte) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Patience)
 	defer cancel()
 	var last error
 	for round := 0; ; round++ {
+		waiting := false // for what another time may bring
 		for range c.endpoints {
 			c.mu.Lock()
 			at := c.next
 			c.mu.Unlock()
-			err := c.ask(ctx, c.endpoints[at], r, out)
-			if err == nil && good != nil {
-				err = good()
+			body, err := c.ask(ctx, c.endpoints[at], r)
+			if err == nil {
+				err = good(body)
 			}
 			if err == nil || final(err) {
 				return err
 			}
+			_, unproven := errors.AsType[*tls.CertificateVerificationError](err)
+			waiting = waiting || !unproven
 			if last == nil || ctx.Err() == nil {
 				last = fmt.Errorf("%s: %w", c.endpoints[at].name, err)
 			}
@@ -213,6 +241,9 @@ func (c *Client) each(ctx context.Context, r request, out any, good func() error
 			if ctx.Err() != nil {
 				return last
 			}
+		}
+		if !waiting {
+			return last
 		}
 		select {
 		case <-ctx.Done():
@@ -225,5 +256,10 @@ func (c *Client) each(ctx context.Context, r request, out any, good func() error
 // final reports that another node, or another time, would not say otherwise.
 func final(err error) bool {
 	p, ok := errors.AsType[*Problem](err)
-	return ok && p.Status < 500
+	return ok && p.Status >= 400 && p.Status < 500 && p.Status != http.StatusRequestTimeout && p.Status != http.StatusTooManyRequests
+}
+
+// into decodes an answer.
+func into(out any) func(body []byte) error {
+	return func(body []byte) error { return json.Unmarshal(body, out) }
 }

@@ -125,9 +125,9 @@ func edited(text string, batch []*change) ([]byte, error) {
 func (c *Client) put(ctx context.Context, from Document, text []byte, reason string) error {
 	var applied Version
 	err := c.each(ctx, request{
-		method: http.MethodPost, path: "/v1/config", body: text, kind: "application/yaml", key: "terraform-" + rand.Text(),
+		has: "revision", method: http.MethodPost, path: "/v1/config", body: text, kind: "application/yaml", key: "terraform-" + rand.Text(),
 		query: url.Values{"expect_revision": {strconv.FormatUint(from.Revision, 10)}, "author": {c.cfg.Author}, "reason": {reason}},
-	}, &applied, nil)
+	}, into(&applied))
 	if err == nil {
 		c.mu.Lock()
 		if c.seen.Older(applied) {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/tandem-sbc/tandem/terraform/provider/internal/client"
+	"github.com/tandem-sbc/tandem/terraform/provider/internal/document"
 )
 
 // alone are the keys whose faults hold whatever else the plan changes. A fault of another
@@ -63,11 +64,59 @@ func (r *thingResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	at, _ := r.find(d, owner, v)
-	for _, f := range faults {
-		if rest, mine := strings.CutPrefix(f.Path, at.String()+"."); mine {
+	mine := below(faults, at)
+	if len(mine) == 0 {
+		return
+	}
+	// An address that another thing has is free when the same plan takes that away: a fault that is
+	// over without the others is told, and left to the apply.
+	left, at, err := apart(d, at)
+	if err != nil {
+		return
+	}
+	if faults, err = r.cluster.Check(ctx, left.Bytes()); err != nil {
+		return
+	}
+	still := below(faults, at)
+	for rest, f := range mine {
+		if _, stays := still[rest]; stays {
 			r.refuse(resp, rest, f)
+		} else {
+			resp.Diagnostics.AddWarning("A node would refuse "+r.title(v)+" unless other things change first", f.String())
 		}
 	}
+}
+
+// below are the faults of a thing, by their place in it.
+func below(faults []client.Fault, at document.Path) map[string]client.Fault {
+	out := make(map[string]client.Fault)
+	for _, f := range faults {
+		if rest, mine := strings.CutPrefix(f.Path, at.String()+"."); mine {
+			out[rest] = f
+		}
+	}
+	return out
+}
+
+// apart is the document without the other things of the lists that a thing stands in, and its place there.
+func apart(d *document.Document, at document.Path) (*document.Document, document.Path, error) {
+	d, at = d.Clone(), slices.Clone(at)
+	for i, step := range at {
+		own, inList := step.(int)
+		if !inList {
+			continue
+		}
+		for n := range slices.Backward(d.Node(at[:i]).Content) {
+			if n == own {
+				continue
+			}
+			if err := d.Remove(at[:i].Child(n)); err != nil {
+				return nil, nil, err
+			}
+		}
+		at[i] = 0
+	}
+	return d, at, nil
 }
 
 var part = regexp.MustCompile(`^(members|credentials)\[\d+\]\.`)

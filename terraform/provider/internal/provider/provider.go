@@ -39,6 +39,7 @@ type settings struct {
 	Cert      types.String `tfsdk:"cert_file"`
 	Key       types.String `tfsdk:"key_file"`
 	Server    types.String `tfsdk:"server_name"`
+	Servers   types.Map    `tfsdk:"server_names"`
 	Author    types.String `tfsdk:"author"`
 	Patience  types.String `tfsdk:"retry_for"`
 	Check     types.Bool   `tfsdk:"check_plan"`
@@ -92,9 +93,13 @@ func (p *tandemProvider) Schema(_ context.Context, _ provider.SchemaRequest, res
 			"cert_file":   file("PEM file of a client certificate for https endpoints."),
 			"key_file":    file("PEM file of its private key."),
 			"server_name": file("Name in the certificates of https endpoints. Default the host of the endpoint."),
-			"author":      file("Who stands in the history of the document. Default terraform."),
-			"retry_for":   file("How long a change is tried again while no node takes it, such as while a leader is elected. Default 1m."),
-			"check_plan":  schema.BoolAttribute{Optional: true, Description: "Whether a node checks what is planned. Default true."},
+			"server_names": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				Description: "By endpoint, the name in its certificate, where each node has a name of its own: those of tandem cluster cert are NODE.CLUSTER.tandem.internal. server_name is for the rest.",
+			},
+			"author":     file("Who stands in the history of the document. Default terraform."),
+			"retry_for":  file("How long a change is tried again while no node takes it, such as while a leader is elected. Default 1m."),
+			"check_plan": schema.BoolAttribute{Optional: true, Description: "Whether a node checks what is planned. Default true."},
 		},
 	}
 }
@@ -106,7 +111,7 @@ func (p *tandemProvider) Configure(ctx context.Context, req provider.ConfigureRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if s.Endpoints.IsUnknown() || s.Token.IsUnknown() {
+	if s.Endpoints.IsUnknown() || s.Servers.IsUnknown() || s.Token.IsUnknown() {
 		return // nodes that the same plan makes: they are asked when they are there
 	}
 	cfg := client.Config{
@@ -114,6 +119,10 @@ func (p *tandemProvider) Configure(ctx context.Context, req provider.ConfigureRe
 		ServerName: s.Server.ValueString(), Author: s.Author.ValueString(), Token: s.Token.ValueString(),
 	}
 	resp.Diagnostics.Append(s.Endpoints.ElementsAs(ctx, &cfg.Endpoints, false)...)
+	resp.Diagnostics.Append(s.Servers.ElementsAs(ctx, &cfg.ServerNames, false)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if len(cfg.Endpoints) == 0 {
 		cfg.Endpoints = strings.FieldsFunc(os.Getenv("TANDEM_ADDR"), func(r rune) bool { return r == ',' || r == ' ' })
 	}

@@ -70,6 +70,7 @@ func Start(t *testing.T, document string) *Rig {
 	r.write(t, "cluster.key", string(key))
 	r.write(t, "admin.token", Token)
 	r.write(t, "cluster.yaml", document)
+	r.certificates(t)
 	for _, n := range r.Nodes {
 		r.write(t, n.Name+".yaml", r.file(n))
 		n.client()
@@ -91,6 +92,28 @@ func (r *Rig) write(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// certificates makes the authority of the cluster and what it signs: a certificate of each node, and
+// one of a person.
+func (r *Rig) certificates(t *testing.T) {
+	t.Helper()
+	run := func(args ...string) {
+		if out, err := exec.Command(r.Nodes[0].bin, append([]string{"cluster"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("cluster %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	run("ca", "init", "--cluster", "provider", "--dir", r.Dir)
+	for _, n := range r.Nodes {
+		run("cert", n.Name, "--ca", r.Dir, "--dir", r.Dir)
+	}
+	run("cert", "operator", "--ca", r.Dir, "--dir", r.Dir)
+}
+
+// Remote is the address of the node's admin API for other machines. Nodes in Dallas ask for a client's certificate there, the others for the token.
+func (n *Node) Remote() string { return "https://" + n.IP + ":8443" }
+
+// ServerName is the name in the node's certificate.
+func (n *Node) ServerName() string { return n.Name + ".provider.tandem.internal" }
 
 // file is the node file of one node.
 func (r *Rig) file(n *Node) string {
@@ -116,9 +139,12 @@ func (r *Rig) file(n *Node) string {
 		}
 	}
 	fmt.Fprintf(&b, "admin: {address: \"%s\"", n.Endpoint())
+	ask := ", client_ca: ca.pem"
 	if n.network() == "tcp" {
 		b.WriteString(", token_file: admin.token")
+		ask = ""
 	}
+	fmt.Fprintf(&b, ", remote: {address: \"%s:8443\", tls: {cert: %s.pem, key: %s.key%s}}", n.IP, n.Name, n.Name, ask)
 	b.WriteString("}\nlog: {level: info, format: text}\nsip: {realm: sip.example.net}\ndrain: {announce: 0s, quiet: 0s, timeout: 0s}\n")
 	return b.String()
 }
