@@ -78,7 +78,8 @@ dashboards: ## configs/grafana anew, from tools/dashboards
 	@go run -C tools/dashboards .
 
 lint: $(LINT) ## formatting and static analysis
-	@$(STAGE) lint 12 $(LINT) run ./...
+	@$(STAGE) lint 14 $(LINT) run --timeout 14m ./...
+	@cd terraform/provider && ../../$(STAGE) lint-tf 6 ../../$(LINT) run --timeout 6m ./...
 	@tools/notice
 
 fmt: $(GOFUMPT) ## format the code
@@ -103,7 +104,7 @@ runbooks: packages ## the commands of docs/runbooks in the lab, while calls are 
 	@$(STAGE) runbooks 8 tools/runbooks
 
 readme: ## the commands of the README, one by one
-	@$(STAGE) readme 3 tools/readme
+	@$(STAGE) readme 4 tools/readme
 
 terraform: packages ## format, validation and tests of everything under terraform/, without a network
 	@$(STAGE) terraform 8 tools/terraform
