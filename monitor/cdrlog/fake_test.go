@@ -33,6 +33,7 @@ type memFS struct {
 	writeErr, syncErr    error
 	short                int // bytes that a failing write still puts down
 	syncs, writes, opens int
+	looking              func() // before each read of a file's name
 }
 
 func newMemFS() *memFS { return &memFS{files: make(map[string]*memFile)} }
@@ -81,6 +82,9 @@ func (m *memFS) exists(path string) bool {
 func (m *memFS) syncDir(string) error { return nil }
 
 func (m *memFS) read(path string) (file, error) {
+	if m.looking != nil {
+		m.looking()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.files[path]; f != nil {

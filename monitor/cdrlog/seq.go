@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -121,7 +122,10 @@ type spoolFile struct {
 // meanwhile is found once, and never missed.
 func (l *Log) files() ([]spoolFile, error) {
 	current, err := l.head(l.cfg.Path)
-	if err != nil && l.cfg.fs.exists(l.cfg.Path) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.cfg.fs.exists(l.cfg.Path):
+		return nil, errMoved // a new one has begun meanwhile
+	case err != nil && l.cfg.fs.exists(l.cfg.Path):
 		return nil, err
 	}
 	asides, err := l.cfg.fs.asides(l.cfg.Path)

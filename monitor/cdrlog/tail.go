@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 )
 
@@ -61,7 +62,12 @@ const (
 	chunkSize = 256 << 10
 	// maxLine is how long a line may be: some hundred times a record.
 	maxLine = 16 << 20
+	// lookAgain is how often files are looked for that change places meanwhile: a rotation is two steps.
+	lookAgain = 10
 )
+
+// errMoved says that a file was put aside, or taken away, between two looks at it.
+var errMoved = errors.New("cdrlog: files of the spool have changed places")
 
 // Tail begins at a place. One that is behind everything there is, as after the spool was
 // taken away, is taken for the oldest record.
@@ -123,9 +129,18 @@ func (t *Tail) Next() (line []byte, seq uint64, err error) {
 	}
 }
 
-// find opens the file that the place is in: the last one that begins at or before it, or
-// else the oldest.
-func (t *Tail) find() error {
+// find opens the file that the place is in.
+func (t *Tail) find() (err error) {
+	for range lookAgain {
+		if err = t.look(); !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+// look opens the last file that begins at or before the place, or else the oldest.
+func (t *Tail) look() error {
 	files, err := t.log.files()
 	if err != nil {
 		return fmt.Errorf("cdrlog: %w", err)
@@ -145,9 +160,12 @@ func (t *Tail) find() error {
 }
 
 // open opens a file. It may have been put aside since it was looked at, and another one
-// have its name.
+// have its name: then the error is errMoved.
 func (t *Tail) open(s spoolFile, full bool) error {
 	f, err := t.log.cfg.fs.read(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	}
 	if err != nil {
 		return fmt.Errorf("cdrlog: %w", err)
 	}
@@ -156,7 +174,7 @@ func (t *Tail) open(s spoolFile, full bool) error {
 		return errors.Join(fmt.Errorf("cdrlog: %w", err), f.Close())
 	}
 	if first != s.first {
-		return errors.Join(io.EOF, f.Close()) // look again
+		return errors.Join(errMoved, f.Close())
 	}
 	if t.at.First != s.first || !begins(f, t.at.Offset) {
 		t.at.First, t.at.Offset = s.first, 0
@@ -179,27 +197,30 @@ func begins(f io.ReaderAt, offset int64) bool {
 // turn goes to the next file, if there is one and this one is read to its end. The error
 // is io.EOF when there is nothing more now.
 func (t *Tail) turn() error {
+	files, err := t.log.files()
+	if errors.Is(err, errMoved) {
+		t.Close()
+		return nil // to be found at its place
+	}
+	if err != nil {
+		return fmt.Errorf("cdrlog: %w", err)
+	}
 	if !t.full {
-		files, err := t.log.files()
-		if err != nil {
-			return fmt.Errorf("cdrlog: %w", err)
-		}
 		if n := len(files); n == 0 || files[n-1].first <= t.at.First {
 			return io.EOF
 		}
 		t.full = true // what came before the other file began is read first
 		return nil
 	}
-	files, err := t.log.files()
-	if err != nil {
-		return fmt.Errorf("cdrlog: %w", err)
-	}
 	n := slices.IndexFunc(files, func(f spoolFile) bool { return f.first > t.at.First })
 	if n < 0 {
 		return io.EOF
 	}
 	t.Close()
-	return t.open(files[n], n+1 < len(files))
+	if err := t.open(files[n], n+1 < len(files)); !errors.Is(err, errMoved) {
+		return err
+	}
+	return nil // to be found at its place
 }
 
 // line returns the line at the place. The error is io.EOF when no whole one is there.
