@@ -33,7 +33,7 @@ type memFS struct {
 	writeErr, syncErr    error
 	short                int // bytes that a failing write still puts down
 	syncs, writes, opens int
-	looking              func() // before each read of a file's name
+	looking              func() error // before each look at a file
 }
 
 func newMemFS() *memFS { return &memFS{files: make(map[string]*memFile)} }
@@ -83,7 +83,9 @@ func (m *memFS) syncDir(string) error { return nil }
 
 func (m *memFS) read(path string) (file, error) {
 	if m.looking != nil {
-		m.looking()
+		if err := m.looking(); err != nil {
+			return nil, err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
