@@ -11,28 +11,29 @@ import (
 
 // draining is what the server does with new calls while the node drains.
 type draining struct {
-	mu    sync.Mutex // an order must not overtake a later one
-	phase drain.Phase
-	told  b2bua.DrainOrder
+	mu     sync.Mutex // an order must not overtake a later one
+	phase  drain.Phase
+	refuse bool
+	told   b2bua.DrainOrder
 }
 
 // Drain makes a phase the one in force (DEC-19). drain.Ending is HangUp's: what it
-// refuses cannot be taken back.
-func (s *Server) Drain(p drain.Phase) {
+// refuses cannot be taken back. refuse is that of drain.Status.
+func (s *Server) Drain(p drain.Phase, refuse bool) {
 	s.draining.mu.Lock()
 	defer s.draining.mu.Unlock()
-	s.draining.phase = p
+	s.draining.phase, s.draining.refuse = p, refuse
 	s.tellDrain()
 }
 
 // tellDrain gives the shards their order when it has changed. The lock is held.
 func (s *Server) tellDrain() {
 	d := &s.draining
-	order := b2bua.DrainOrder{Announce: d.phase != drain.Serving, Pass: d.phase == drain.Passing}
+	order := b2bua.DrainOrder{Announce: d.phase != drain.Serving, Pass: d.phase == drain.Passing, Refuse: d.refuse}
 	if order.Pass {
 		order.Siblings = s.siblings()
 	}
-	if order.Announce == d.told.Announce && order.Pass == d.told.Pass && slices.Equal(order.Siblings, d.told.Siblings) {
+	if order.Announce == d.told.Announce && order.Pass == d.told.Pass && order.Refuse == d.told.Refuse && slices.Equal(order.Siblings, d.told.Siblings) {
 		return
 	}
 	d.told = order
@@ -65,7 +66,7 @@ func (s *Server) siblingsChanged() {
 // DrainFacts are what the node's drain goes by.
 func (s *Server) DrainFacts() drain.Facts {
 	st := s.Stats()
-	f := drain.Facts{Calls: st.Calls, Passed: st.Passed}
+	f := drain.Facts{Calls: st.Calls, Passed: st.Passed, Streams: st.PassedStreams}
 	last := int64(0)
 	for _, sh := range s.shards {
 		last = max(last, sh.last.Load())

@@ -76,7 +76,7 @@ func TestDEC19_PassedCallsOverLoopback(t *testing.T) {
 			w.mu.Unlock()
 			n.SetPeers([]Peer{{Name: "dal-2", Site: "dallas", Boot: 1, Up: true, TakesPassed: true}})
 			second.SetPeers([]Peer{{Name: "dal-1", Site: "dallas", Boot: 1, Up: true, TakesPassed: true, Draining: true}})
-			n.Drain(drain.Passing)
+			n.Drain(drain.Passing, false)
 			r := n.load(t, proto, sim.LoadConfig{Rate: 100, Calls: 100, Hold: 30 * time.Millisecond, Grace: 20 * time.Second})
 			if r.Counts.Failed != 0 || r.Left != 0 || r.FaultsN != 0 {
 				t.Fatalf("failed %d, left %d, faults %v, failures %+v", r.Counts.Failed, r.Left, r.Faults, r.Failures)
@@ -94,7 +94,7 @@ func TestDEC19_PassedCallsOverLoopback(t *testing.T) {
 			if r.Counts.Failed != 0 || n.DrainFacts().LastInvite.IsZero() {
 				t.Errorf("without a sibling: %d failed, facts %+v", r.Counts.Failed, n.DrainFacts())
 			}
-			n.Drain(drain.Serving)
+			n.Drain(drain.Serving, false)
 			r = n.load(t, proto, sim.LoadConfig{Rate: 100, Calls: 5, Hold: 10 * time.Millisecond, Grace: 20 * time.Second})
 			if r.Counts.Failed != 0 || r.Counts.Answered == 0 {
 				t.Errorf("undrained: %d failed, facts %+v", r.Counts.Failed, n.DrainFacts())

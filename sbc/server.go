@@ -286,6 +286,7 @@ func (s *Server) Stats() b2bua.Stats {
 		sum.Lingering += st.Lingering
 		sum.Open += st.Open
 		sum.Passed += st.Passed
+		sum.PassedStreams += st.PassedStreams
 	}
 	return sum
 }

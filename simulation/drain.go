@@ -17,10 +17,11 @@ const (
 
 // draining is a node's way out of service (DEC-19).
 type draining struct {
-	m     *drain.Machine
-	phase drain.Phase
-	told  b2bua.DrainOrder
-	over  func() // what follows the end of the process
+	m      *drain.Machine
+	phase  drain.Phase
+	refuse bool
+	told   b2bua.DrainOrder
+	over   func() // what follows the end of the process
 }
 
 func newDraining() draining {
@@ -75,6 +76,7 @@ func (n *node) drainFacts() (f drain.Facts) {
 		st := s.Stats()
 		f.Calls += st.Calls
 		f.Passed += st.Passed
+		f.Streams += st.PassedStreams
 		if at := s.LastInvite(); at.After(f.LastInvite) {
 			f.LastInvite = at
 		}
@@ -85,11 +87,12 @@ func (n *node) drainFacts() (f drain.Facts) {
 // carryOut makes the machine's phase the node's.
 func (n *node) carryOut() {
 	d := &n.draining
-	was, now := d.phase, d.m.Status().Phase
-	if was == now {
+	was, st := d.phase, d.m.Status()
+	now := st.Phase
+	if was == now && d.refuse == st.Refuse {
 		return
 	}
-	d.phase = now
+	d.phase, d.refuse = now, st.Refuse
 	n.w.say("%s drain: %v, %+v", n.name, now, n.drainFacts())
 	switch {
 	case was == drain.Serving:
@@ -109,11 +112,11 @@ func (n *node) carryOut() {
 // tellDrain gives the shards their order when it has changed.
 func (n *node) tellDrain() {
 	d := &n.draining
-	o := b2bua.DrainOrder{Announce: d.phase != drain.Serving, Pass: d.phase == drain.Passing}
+	o := b2bua.DrainOrder{Announce: d.phase != drain.Serving, Pass: d.phase == drain.Passing, Refuse: d.refuse}
 	if o.Pass {
 		o.Siblings = n.siblings()
 	}
-	if o.Announce == d.told.Announce && o.Pass == d.told.Pass && slices.Equal(o.Siblings, d.told.Siblings) {
+	if o.Announce == d.told.Announce && o.Pass == d.told.Pass && o.Refuse == d.told.Refuse && slices.Equal(o.Siblings, d.told.Siblings) {
 		return
 	}
 	d.told = o

@@ -19,13 +19,14 @@ const drainTick = 50 * time.Millisecond
 // drainer takes the node out of service (DEC-19): it steps the machine with what
 // the node sees, and carries out each phase.
 type drainer struct {
-	app   *App
-	mu    sync.Mutex
-	m     *drain.Machine
-	done  drain.Phase   // the phase that was carried out last
-	ended chan struct{} // closed with phase 3
-	stop  context.CancelFunc
-	loop  sync.WaitGroup
+	app     *App
+	mu      sync.Mutex
+	m       *drain.Machine
+	done    drain.Phase   // the phase that was carried out last
+	refuses bool          // and whether it refuses: drain.Status.Refuse
+	ended   chan struct{} // closed with phase 3
+	stop    context.CancelFunc
+	loop    sync.WaitGroup
 }
 
 func newDrainer(a *App, cfg config.Drain) *drainer {
@@ -117,10 +118,14 @@ func (d *drainer) watch(ctx context.Context) {
 func (d *drainer) carryOut() {
 	st := d.m.Status()
 	if st.Phase == d.done {
+		if st.Refuse != d.refuses && d.app.server != nil {
+			d.refuses = st.Refuse
+			d.app.server.Drain(st.Phase, st.Refuse)
+		}
 		return
 	}
 	was := d.done
-	d.done = st.Phase
+	d.done, d.refuses = st.Phase, st.Refuse
 	a, facts := d.app, d.facts()
 	a.log.Info("drain", "phase", st.Phase.String(), "was", was.String(), "by", st.Order.By, "reason", st.Order.Reason,
 		"calls", facts.Calls, "passed", facts.Passed)
@@ -132,7 +137,7 @@ func (d *drainer) carryOut() {
 		a.node.SetState(state)
 	}
 	if a.server != nil {
-		a.server.Drain(st.Phase)
+		a.server.Drain(st.Phase, st.Refuse)
 	}
 	if st.Phase == drain.Ending {
 		close(d.ended)

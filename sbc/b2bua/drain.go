@@ -19,6 +19,9 @@ type DrainOrder struct {
 	Announce bool
 	// Pass, phase 2: new INVITEs go to one of Siblings.
 	Pass bool
+	// Refuse, at the end of phase 2: of the new INVITEs those over TCP and TLS get
+	// 503 instead, since their answers would need this process.
+	Refuse bool
 	// Siblings are the nodes of this site that are up, take calls, do not
 	// drain, and know what a passed INVITE is. None: calls are taken here.
 	Siblings []string
@@ -59,6 +62,10 @@ func (s *Shard) pass(p *Packet, key uint64) bool {
 	}
 	if !s.drain.Pass || len(s.passed) >= s.cfg.MaxOpen || !callsBack(p) {
 		return false
+	}
+	if s.drain.Refuse && p.Transport != trunkgroup.UDP {
+		s.reject(p, key, 503, "")
+		return true
 	}
 	if old := s.passed[open]; old != nil {
 		old.drop()

@@ -3,6 +3,8 @@ package b2bua
 import (
 	"slices"
 	"time"
+
+	"github.com/tandem-sbc/tandem/trunkgroup"
 )
 
 // passedPatience is how long a sibling may take to tell of an INVITE that was
@@ -41,7 +43,7 @@ func (e *passedInvite) next() bool {
 		if s.env.Forward(node, &e.p) {
 			if s.passed[e.open] != e {
 				s.passed[e.open] = e
-				s.passing++
+				e.waits(1)
 			}
 			e.node = node
 			e.until(s.now.Add(passedPatience))
@@ -79,9 +81,17 @@ func (e *passedInvite) expire(now time.Time) {
 func (e *passedInvite) close(now time.Time) {
 	if !e.closed {
 		e.closed = true
-		e.s.passing--
+		e.waits(-1)
 	}
 	e.until(now.Add(64 * e.s.cfg.Timers.T1))
+}
+
+// waits counts those whose final response must still come, n more.
+func (e *passedInvite) waits(n int) {
+	e.s.passing += n
+	if e.p.Transport != trunkgroup.UDP {
+		e.s.passingStreams += n
+	}
 }
 
 func (e *passedInvite) drop() {
@@ -90,7 +100,7 @@ func (e *passedInvite) drop() {
 	if e.s.passed[e.open] == e {
 		delete(e.s.passed, e.open)
 		if !e.closed {
-			e.s.passing--
+			e.waits(-1)
 		}
 	}
 }

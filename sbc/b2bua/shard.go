@@ -54,6 +54,8 @@ type Shard struct {
 	drain     DrainOrder
 	passed    map[uint64]*passedInvite // INVITEs that siblings have in our place, by the key of DEC-03
 	passing   int                      // those of them without a final response
+	// passingStreams are those of passing that came over TCP or TLS.
+	passingStreams int
 	// lastInvite is when a caller began the last call here.
 	lastInvite time.Time
 	available  availability
@@ -225,6 +227,8 @@ type Stats struct {
 	Open int
 	// Passed INVITEs that a sibling has in our place, without final response.
 	Passed int
+	// PassedStreams are those of Passed that came over TCP or TLS.
+	PassedStreams int
 }
 
 // Stats returns the shard's numbers.
@@ -232,7 +236,7 @@ func (s *Shard) Stats() Stats {
 	return Stats{
 		Calls: len(s.calls), Transactions: len(s.server) + len(s.client), Requests: len(s.server),
 		Dialogs: len(s.dialogs), Lingering: s.linger.Len(), Open: len(s.open),
-		Passed: s.passing,
+		Passed: s.passing, PassedStreams: s.passingStreams,
 	}
 }
 

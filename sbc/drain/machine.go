@@ -16,7 +16,8 @@ const (
 	// taken. Left when none came for Config.Quiet, or after Config.Announce.
 	Announcing
 	// Passing, phase 2: new INVITEs go to a sibling of the site, and are taken
-	// when there is none. Left when nothing is left, or at Config.Timeout.
+	// when there is none. Left when nothing is left, or at Config.Timeout. In the
+	// end of it those that come over TCP and TLS get 503 already: see Status.Refuse.
 	Passing
 	// Ending, phase 3: new INVITEs get 503, what is left gets a BYE or 503. The
 	// process ends as soon as the far ends have answered. It is not left.
@@ -65,6 +66,9 @@ type Facts struct {
 	// Passed INVITEs that a sibling has and that are not yet answered: their
 	// responses come through this node.
 	Passed int
+	// Streams are those of them that came over TCP or TLS: nobody else has the
+	// connection that their answers go through.
+	Streams int
 	// LastInvite is when the last call began here; zero for never.
 	LastInvite time.Time
 }
@@ -78,6 +82,9 @@ type Status struct {
 	// drain that stays.
 	Until time.Time
 	Order Order
+	// Refuse: INVITEs over TCP and TLS are not passed any more but get 503, so
+	// that the end finds none of them unanswered.
+	Refuse bool
 	// Why says what the phase waits for.
 	Why string
 }
@@ -161,6 +168,9 @@ func (m *Machine) Status() Status {
 		if m.facts.Calls == 0 {
 			st.Why = "waits for passed calls to be answered"
 		}
+		if st.Refuse {
+			st.Why = "waits for passed calls over TCP and TLS to be answered; new ones get 503"
+		}
 		if st.Order.Stay {
 			st.Why = "stays until it is undone or told to end"
 		}
@@ -176,7 +186,7 @@ func (m *Machine) Deadline() time.Time {
 	case Announcing:
 		return earliest(m.st.Until, earliest(m.quietAt(), m.st.Since.Add(m.cfg.Announce)))
 	case Passing:
-		if m.st.Order.Stay || m.idle.IsZero() {
+		if m.st.Order.Stay || m.idle.IsZero() || m.st.Refuse {
 			return m.st.Until
 		}
 		return earliest(m.st.Until, m.idle.Add(m.cfg.Quiet))
@@ -206,22 +216,27 @@ func (m *Machine) step(now time.Time) {
 		}
 		m.enter(now, Passing)
 	}
-	if m.facts.Calls > 0 {
-		m.idle = time.Time{}
+	if m.facts.Calls > 0 || m.st.Order.Stay {
+		m.idle, m.st.Refuse = time.Time{}, false
 		return
 	}
 	if m.idle.IsZero() {
 		m.idle = now
 	}
-	// A stream of new calls always has some that are passed and not answered
-	// yet: they are waited for, but not for ever.
-	if !m.st.Order.Stay && (m.facts.Passed == 0 || !now.Before(m.idle.Add(m.cfg.Quiet))) {
+	// A stream of new calls always has some that are passed and not answered yet.
+	// Those over UDP are waited for, but not for ever: their sibling answers them
+	// itself. Those over TCP and TLS end with this process, so that no more are passed.
+	quiet := !now.Before(m.idle.Add(m.cfg.Quiet))
+	switch {
+	case m.facts.Passed == 0, quiet && m.facts.Streams == 0:
 		m.enter(now, Ending)
+	case quiet:
+		m.st.Refuse = true
 	}
 }
 
 func (m *Machine) enter(now time.Time, p Phase) {
-	m.st.Phase, m.st.Since, m.idle = p, now, time.Time{}
+	m.st.Phase, m.st.Since, m.st.Refuse, m.idle = p, now, false, time.Time{}
 }
 
 // earliest returns the earlier of two moments, of which zero is never.

@@ -92,6 +92,59 @@ func TestDEC19_PassedInvitesAreWaitedForAWhile(t *testing.T) {
 	phase(t, m, Ending)
 }
 
+// What came over TCP or TLS is answered through this process alone: in the end no more of it is passed, and
+// the end comes when all of it is answered, or at the timeout.
+func TestDEC19_StreamsAreRefusedInTheEnd(t *testing.T) {
+	refuses := func(m *Machine, want bool) {
+		t.Helper()
+		if got := m.Status().Refuse; got != want {
+			t.Fatalf("refuses: %v", got)
+		}
+	}
+	begin := func() *Machine {
+		m := New(usual)
+		m.Observe(start, Facts{Calls: 1, LastInvite: at(-11 * time.Second)})
+		m.Begin(start, signal)
+		run(m, time.Second, 10*time.Second, func(time.Time) Facts { return Facts{Passed: 2, Streams: 1} })
+		phase(t, m, Passing)
+		refuses(m, false)
+		m.Observe(at(11*time.Second), Facts{Passed: 2, Streams: 1})
+		phase(t, m, Passing)
+		refuses(m, true)
+		if got := m.Deadline(); !got.Equal(m.Status().Until) {
+			t.Errorf("deadline %v", got.Sub(start))
+		}
+		return m
+	}
+	t.Run("answered", func(t *testing.T) {
+		m := begin()
+		m.Observe(at(30*time.Second), Facts{Passed: 1}) // over UDP: its sibling has it
+		phase(t, m, Ending)
+		refuses(m, false)
+	})
+	t.Run("never answered", func(t *testing.T) {
+		m := begin()
+		m.Observe(m.Status().Until, Facts{Passed: 1, Streams: 1})
+		phase(t, m, Ending)
+	})
+	t.Run("a call of its own", func(t *testing.T) {
+		m := begin()
+		m.Observe(at(20*time.Second), Facts{Calls: 1, Passed: 1, Streams: 1})
+		refuses(m, false)
+	})
+	t.Run("undone", func(t *testing.T) {
+		m := New(usual)
+		m.Observe(start, Facts{})
+		m.Begin(start, Order{By: "operator", Reason: "work", Stay: true})
+		run(m, time.Second, time.Minute, func(time.Time) Facts { return Facts{Passed: 2, Streams: 2} })
+		refuses(m, false) // a node that stays goes on passing
+		if err := m.Undo(at(2 * time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		refuses(m, false)
+	})
+}
+
 func TestDEC19_UndoAndFinalOrders(t *testing.T) {
 	busy := Facts{Calls: 1, LastInvite: start}
 	t.Run("undone", func(t *testing.T) {
@@ -181,7 +234,7 @@ func TestDEC19_PhasesProperty(t *testing.T) {
 				}
 			default:
 				m.Observe(now, Facts{
-					Calls: rapid.IntRange(0, 2).Draw(t, "calls"), Passed: rapid.IntRange(0, 2).Draw(t, "passed"),
+					Calls: rapid.IntRange(0, 2).Draw(t, "calls"), Passed: rapid.IntRange(0, 2).Draw(t, "passed"), Streams: rapid.IntRange(0, 1).Draw(t, "streams"),
 					LastInvite: now.Add(-time.Duration(rapid.IntRange(0, 40).Draw(t, "ago")) * time.Second),
 				})
 				if d := m.Deadline(); !d.IsZero() && !d.After(now) {
