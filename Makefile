@@ -35,7 +35,7 @@ check: $(TESTSUM) $(GOFUMPT) ## the quick ones before a commit: format, vet, uni
 	@go test -C tools ./testsum ./vulnreport
 
 race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race detector
-	@$(STAGE) race 10 $(TESTSUM) -race -short $$(go list ./... | grep -v /internal/archtest)
+	@$(STAGE) race 15 $(TESTSUM) -race -short $$(go list ./... | grep -v /internal/archtest)
 
 # The packages with tests that -short cuts: simulations of 100,000 calls, ten million numbers.
 SIMS      = $$(grep -rl --include='*_test.go' --exclude-dir=tools --exclude-dir=terraform 'testing.Short()' . | xargs -n1 dirname | sort -u)
