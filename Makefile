@@ -41,7 +41,7 @@ race: $(TESTSUM) ## unit, virtual-time, property and script tests with the race 
 SIMS      = $$(grep -rl --include='*_test.go' --exclude-dir=tools --exclude-dir=terraform 'testing.Short()' . | xargs -n1 dirname | sort -u)
 
 sim: $(TESTSUM) ## the long simulations in virtual time
-	@$(STAGE) sim 5 $(TESTSUM) $(SIMS)
+	@$(STAGE) sim 7 $(TESTSUM) $(SIMS)
 
 e2e: $(TESTSUM) $(OCS) packages ## real peers in network namespaces; needs root
 	@$(STAGE) e2e 16 tools/e2e -timeout 25m
