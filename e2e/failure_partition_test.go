@@ -22,6 +22,7 @@ type nodeList struct {
 		Name string `json:"name"`
 		Up   bool   `json:"up"`
 		Self bool   `json:"self"`
+		Raft string `json:"raft"`
 	} `json:"nodes"`
 }
 
@@ -122,6 +123,7 @@ func saysReadOnly(t testing.TB, n *tandem.Node) {
 func TestFailureMode03_SplitBrainConfig(t *testing.T) {
 	w := theWorld(t)
 	l := theLab(t)
+	w.settled(t)
 	t.Cleanup(func() {
 		l.HealSite(lab.Ashburn)
 		w.restoreDocument(t)

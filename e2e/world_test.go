@@ -176,10 +176,19 @@ func swallow(t testing.TB, p lab.Place, a netip.Addr) {
 	})
 }
 
-// settled waits until every node is ready and sees every standing far end active.
+// settled waits until every node is ready, has its vote, and sees every standing far end active.
 func (w *world) settled(t testing.TB) {
 	t.Helper()
-	eventually(t, time.Minute, "a settled cluster", func() error {
+	eventually(t, 3*time.Minute, "a settled cluster", func() error {
+		list, err := nodesOf(w.Nodes[0])
+		if err != nil {
+			return err
+		}
+		for _, n := range list.Nodes { // a voter that was gone for long gets its vote back a while after its return
+			if n.Raft != "leader" && n.Raft != "voter" {
+				return fmt.Errorf("%s is %q in the consensus", n.Name, n.Raft)
+			}
+		}
 		for _, n := range w.SBCs() {
 			if err := n.Ready(); err != nil {
 				return err
