@@ -44,7 +44,7 @@ sim: $(TESTSUM) ## the long simulations in virtual time
 	@$(STAGE) sim 7 $(TESTSUM) $(SIMS)
 
 e2e: $(TESTSUM) $(OCS) packages ## real peers in network namespaces; needs root
-	@$(STAGE) e2e 16 tools/e2e -timeout 25m
+	@$(STAGE) e2e 18 tools/e2e -timeout 25m
 
 bench: packages ## the measurements of docs/performance.md, beside Kamailio
 	@go test -run '^$$' -bench . -benchmem ./...
