@@ -72,7 +72,7 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 	@FUZZTIME=5m tools/fuzz
 
 watching: $(TESTSUM) ## rules, alerts and dashboards: each query against the metrics, each alert by promtool
-	@cd tools/dashboards && ../../$(STAGE) watching 4 ../../$(TESTSUM) -count 1 ./...
+	@cd tools/dashboards && ../../$(STAGE) watching 6 ../../$(TESTSUM) -count 1 ./...
 
 dashboards: ## configs/grafana anew, from tools/dashboards
 	@go run -C tools/dashboards .
@@ -107,7 +107,7 @@ readme: ## the commands of the README, one by one
 	@$(STAGE) readme 4 tools/readme
 
 terraform: packages ## format, validation and tests of everything under terraform/, without a network
-	@$(STAGE) terraform 8 tools/terraform
+	@$(STAGE) terraform 12 tools/terraform
 
 cover: ## coverage of the unit tests, in out/cover.html
 	@mkdir -p out
