@@ -60,7 +60,7 @@ bench-short: packages ## one quick pass of the measurements
 	@$(STAGE) spread 1 go run ./bench/spread -keys 5000
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 12 tools/fuzz
+	@FUZZTIME=$(FUZZTIME) $(STAGE) fuzz 16 tools/fuzz
 
 soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long simulations
 	@TANDEM_SOAK=1 $(TESTSUM) -tags e2e -timeout 4h -count 1 ./e2e/...
