@@ -68,6 +68,7 @@ soak: ## hours, not minutes: 30,000 calls through failures, long fuzzing, long s
 	@$(TESTSUM) -timeout 4h ./simulation -sim.seeds 100000
 	@$(TESTSUM) -timeout 4h ./sbc/b2bua -storm.calls 200000 -abandon.calls 2000000
 	@$(TESTSUM) -timeout 4h ./cluster -run ConfigHistory -history.seeds 200
+	@$(TESTSUM) -timeout 4h -race ./cluster
 	@TANDEM_SOAK=1 $(TESTSUM) -timeout 1h -count 1 ./cluster -run TestNumbersAtScale -v
 	@FUZZTIME=5m tools/fuzz
 

@@ -24,6 +24,7 @@ func forgets(m *member, name string) bool {
 // that has none, nobody looks for it any more although the files name it, and when it
 // is started again it is a member again.
 func TestRemovedNodeIsForgotten(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		founders := slices.Clone(v.names)

@@ -32,6 +32,7 @@ func impatient(cfg Config) Config {
 // "a voter dead for 10 min is replaced by a live non-voter of its site while quorum
 // stands" (DEC-14).
 func TestDEC14_DeadVoterIsReplaced(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		v, nodes := newVoters(t)
 		founders := slices.Clone(v.names)
