@@ -74,9 +74,13 @@ func (p *peer) failed(err error, remote hello.Remote) {
 // session runs the streams to the peer, each the renewal of the one before, from the
 // first handshake to the loss of the last.
 func (p *peer) session(ctx context.Context, conn *link, remote hello.Remote) {
+	var retire func() // of the stream before
 	for seq := uint64(1); ; {
 		s := newStream(conn, p.i.cfg.QueueBytes)
 		p.connected(s, remote)
+		if retire != nil {
+			p.i.wg.Go(retire) // not before: somebody may be sending, and must find this one
+		}
 		p.openBeside(s)
 		var users sync.WaitGroup
 		users.Go(s.writeLoop)
@@ -89,10 +93,10 @@ func (p *peer) session(ctx context.Context, conn *link, remote hello.Remote) {
 			return
 		}
 		conn, remote = next.conn, next.remote
-		p.i.wg.Go(func() {
+		retire = func() {
 			s.finish(ctx)
 			users.Wait()
-		})
+		}
 	}
 }
 
